@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coll/at_desk.hpp"
+#include "coll/call.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/offload.hpp"
@@ -125,7 +126,9 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::shared) return at_desk::allreduce(way, send, receive, count, reducer, again);
   }
-  if (at_desk::agreed(way, Collective::allreduce, bytes, at_desk::no_root, again) || bytes == 0) return;
+  if (at_desk::agreed(way, Collective::allreduce, bytes, at_desk::no_root, again, call::details_of(reducer)) ||
+      bytes == 0)
+    return;
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::peer_copy) return peer_copy::allreduce(way, send, receive, count, reducer, again);
   }
@@ -159,7 +162,7 @@ int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, co
   const int64_t bytes = count * reducer.type->size;
   const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
   const auto result = shared::in_room(
-      comm, {Collective::allreduce, bytes, bytes, able},
+      comm, {Collective::allreduce, bytes, bytes, able, Room::everybody, call::details_of(reducer)},
       [&](Room& room) { return shared::allreduce(room, send, receive, count, reducer); },
       [&] {
         return offload::attempt({.collective = Collective::allreduce,

@@ -15,10 +15,6 @@ namespace weft::coll::at_desk {
 
 namespace {
 
-constexpr int collective_shift = 56;
-constexpr uint64_t about_others = uint64_t{1} << 55;  // the data go another way
-constexpr uint64_t about_bytes = about_others - 1;
-
 // ---- Steps
 
 // Once for each time that the operation is performed: a persistent one in its first step, whichever that is.
@@ -27,6 +23,8 @@ void begin_once(Operation& op) {
   op.number = op.desks.next(op.row);
   op.come = op.wanted.first;
   op.laid = 0;
+  op.looks = 0;
+  op.told = false;
   op.failed = false;
 }
 
@@ -51,13 +49,12 @@ bool has_come(Operation& op, int32_t rank) {
   return lost != core::no_error;
 }
 
-// Whether a rank is in the same operation. The bytes stand for the lengths of a message and of the memory for it.
+// Whether a rank is in the same operation.
 void compare(Operation& op, int32_t rank, uint64_t about) {
   if (about == op.about) [[likely]]
     return;
   op.failed = true;
-  const auto bytes = [](uint64_t of_rank) { return static_cast<int64_t>(of_rank & about_bytes); };
-  op.way.note_truncated({rank, bytes(about), bytes(op.about)});
+  op.way.note_error(call::error_of(about, op.about), call::difference(rank, about, op.about));
 }
 
 // The same when it has posted.
@@ -67,12 +64,20 @@ bool has_come_alike(Operation& op, int32_t rank) {
   return true;
 }
 
-// A rank that is in another operation and had nothing to post does so for those that wait for all.
+// A rank that has nothing to post tells its call, for those that wait for it; false: not yet.
 [[gnu::cold]] bool tell(Operation& op, const Step& step) {
-  if (op.posts) return true;
+  if (op.posts || op.told) return true;
   if (!is_free(&op, step)) return false;
   if (op.desks.is_free(op.row, op.number)) op.desks.post(op.row, op.number, op.about);
+  op.told = true;
   return true;
+}
+
+// Ranks that each think that another one is the root, which therefore posts nothing, would wait for ever.
+bool is_waiting(Operation& op, const Step& step) {
+  constexpr int32_t patience = 64;  // looks: most find what they look for
+  if (++op.looks % patience == 0) (void)tell(op, step);
+  return false;
 }
 
 // The block of a rank for us, `first_byte` into its data.
@@ -149,9 +154,9 @@ bool post(void* memory, const Step& /*step*/) {
 bool have_come(void* memory, const Step& step) {
   Operation& op = of(memory);
   begin_once(op);
-  if (op.root != no_root && !op.failed && !has_come_alike(op, op.root)) return false;
+  if (op.root != no_root && !op.failed && !has_come_alike(op, op.root)) return is_waiting(op, step);
   for (; op.come < op.wanted.end && !op.failed; ++op.come) {
-    if (!has_come_alike(op, op.come)) return false;
+    if (!has_come_alike(op, op.come)) return is_waiting(op, step);
   }
   return !op.failed || tell(op, step);
 }
@@ -162,6 +167,10 @@ bool goes_on(void* memory, const Step& /*step*/) {
 
 bool finish(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
+  for (int32_t r = op.silent.first; r < op.silent.end && !op.failed; ++r) {
+    if (r != op.desks.rank() && op.desks.has_posted(r, op.row, op.number))
+      compare(op, r, op.desks.about(r, op.row, op.number));
+  }
   op.desks.finish(op.row, op.number);
   op.number = 0;
   return true;
@@ -169,13 +178,28 @@ bool finish(void* memory, const Step& /*step*/) {
 
 // ---- Plans
 
-Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted) {
+namespace {
+
+// Those of which a rank that waits for nobody may learn that they are in another call: they post nothing in this one.
+Ranks silent_ranks(const Comm& comm, Collective collective, int32_t root) {
+  constexpr int32_t few = 8;
+  if (root == no_root) return nobody;
+  const bool from_root = collective == Collective::bcast || regular_form(collective) == Collective::scatter;
+  if (comm.rank != root) return from_root ? nobody : Ranks{root, root + 1};
+  return from_root && comm.size <= few ? all_of(comm) : nobody;
+}
+
+}  // namespace
+
+Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted, int32_t root,
+                uint64_t reduction) {
   void* memory = way.bytes(sizeof(Operation));
   if (memory == nullptr) return nullptr;
   static_assert(std::is_trivially_destructible_v<Operation>);
   Desks& desks = Desks::of(way.comm());
-  const uint64_t about = uint64_t{static_cast<uint8_t>(collective)} << collective_shift | static_cast<uint64_t>(bytes);
+  const uint64_t about = call::word(collective, bytes, root, reduction);
   auto* const op = new (memory) Operation{way, desks, desks.take_row(way.repeats()), about, wanted};
+  op->silent = silent_ranks(way.comm(), collective, root);
   // The order of starting is not that of the steps behind a fence, where others come between: on Comm::local of an
   // intercommunicator, whose ranks wait for different messages of the other side.
   if (!way.repeats()) begin_once(*op);
@@ -186,9 +210,10 @@ namespace {
 
 // A reduction of `wanted` ranks' data to `result`; the other ranks combine nothing.
 void reduction(Schedule& way, Collective collective, const void* send, int64_t total, const Ranks& wanted, bool posts,
-               int64_t first, const Block& result, const Reducer& reducer, const Otherwise& otherwise) {
+               int64_t first, const Block& result, const Reducer& reducer, const Otherwise& otherwise,
+               int32_t root = no_root) {
   const int64_t size = reducer.type->size;
-  Operation* op = make(way, collective, total * size, wanted);
+  Operation* op = make(way, collective, total * size, wanted, root, call::details_of(reducer));
   if (op == nullptr) return;
   op->reducer = &reducer;
   op->data = send;
@@ -246,10 +271,11 @@ void agree_by_messages(Operation* op, const Otherwise& rest) {
 
 }  // namespace
 
-void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, const Otherwise& rest) {
-  Operation* op = make(way, collective, bytes, all_of(way.comm()));
+void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, uint64_t reduction,
+           const Otherwise& rest) {
+  Operation* op = make(way, collective, bytes, all_of(way.comm()), root, reduction);
   if (op == nullptr) return;
-  op->about |= about_others;
+  op->about |= call::by_messages;
   op->root = root;
   if (op->row == Desks::no_row) return agree_by_messages(op, rest);
   if (op->desks.state() == Desks::State::none) return way.behind_meeting(rest);
@@ -271,7 +297,7 @@ void barrier(Schedule& way, const Otherwise& otherwise) {
 
 void bcast(Schedule& way, const Block& data, int32_t root, const Otherwise& otherwise) {
   const bool is_root = way.comm().rank == root;
-  Operation* op = make(way, Collective::bcast, data.bytes(), is_root ? nobody : Ranks{root, root + 1});
+  Operation* op = make(way, Collective::bcast, data.bytes(), is_root ? nobody : Ranks{root, root + 1}, root);
   meet(
       op, is_root, otherwise, [&] { way.call(lay_and_post, op, 0, data); }, [&] { way.call(take, op, root, data); });
 }
@@ -279,7 +305,7 @@ void bcast(Schedule& way, const Block& data, int32_t root, const Otherwise& othe
 void gather(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise) {
   const Comm& comm = way.comm();
   const bool is_root = comm.rank == root;
-  Operation* op = make(way, Collective::gather, all[0].bytes(), is_root ? all_of(comm) : nobody);
+  Operation* op = make(way, Collective::gather, all[0].bytes(), is_root ? all_of(comm) : nobody, root);
   meet(
       op, !is_root, otherwise, [&] { way.call(lay_and_post, op, 0, mine); },
       [&] {
@@ -294,7 +320,7 @@ void scatter(Schedule& way, const Blocks& all, const Block& mine, int32_t root, 
   const Comm& comm = way.comm();
   const bool is_root = comm.rank == root;
   const int64_t bytes = all[0].bytes();
-  Operation* op = make(way, Collective::scatter, bytes, is_root ? nobody : Ranks{root, root + 1});
+  Operation* op = make(way, Collective::scatter, bytes, is_root ? nobody : Ranks{root, root + 1}, root);
   if (op == nullptr) return;
   op->first_byte = comm.rank * bytes;
   meet(
@@ -353,7 +379,7 @@ void reduce(Schedule& way, const void* send, void* receive, int64_t count, const
   const Comm& comm = way.comm();
   const bool is_root = comm.rank == root;
   reduction(way, Collective::reduce, send, count, is_root ? all_of(comm) : nobody, !is_root, 0,
-            {receive, count, reducer.type}, reducer, otherwise);
+            {receive, count, reducer.type}, reducer, otherwise, root);
 }
 
 void allreduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer,

@@ -13,11 +13,12 @@
 // `otherwise`, by messages, too. The results are those of blocking operations in shared memory, bit for bit.
 //
 // Ranks that disagree about the bytes may disagree about the way. So those whose data go another way meet at the desk
-// too: each posts its bytes, and goes on when all have posted the same. A rank that finds others posts its own in any
+// too: each posts its call, and goes on when all have posted the same. A rank that finds others posts its own in any
 // case, for those that wait for all. Then none waits for ever, and each that has seen it ends with an error.
 
 #include <type_traits>
 
+#include "coll/call.hpp"
 #include "coll/reducer.hpp"
 #include "coll/schedule.hpp"
 
@@ -35,17 +36,19 @@ class Otherwise {
   void (*name_)(const void* steps);
 };
 
-// `rest` once all ranks have told of as many bytes; where there are no desks, at once. `root` of the operation, or
-// no_root.
-void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, const Otherwise& rest);
+// `rest` once all ranks have told of the same call; where there are no desks, at once. `root` of the operation, or
+// no_root. `reduction`: call::details_of().
+void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, uint64_t reduction,
+           const Otherwise& rest);
 inline constexpr int32_t no_root = -1;
 
 // The same, if the ranks have to meet; false: they need not, or have.
 template <class Way>
-[[nodiscard]] bool agreed(Way& way, Collective collective, int64_t bytes, int32_t root, const auto& rest) {
+[[nodiscard]] bool agreed(Way& way, Collective collective, int64_t bytes, int32_t root, const auto& rest,
+                          uint64_t reduction = 0) {
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (way.meets(collective)) {
-      agree(way, collective, bytes, root, rest);
+      agree(way, collective, bytes, root, reduction, rest);
       return true;
     }
   }

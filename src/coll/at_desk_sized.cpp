@@ -45,7 +45,7 @@ bool follows(void* memory, const Step& step) {
   for (int32_t i = 0; i < ours; ++i) at += place[i] != in_message ? place[i] : 0;
   const int64_t room = std::min(step.to.bytes(), Desks::place_bytes - at);
   if (length > room) {
-    op.way.note_truncated({step.rank, length, room});
+    op.way.note_error(core::truncated, {step.rank, length, room});
   } else if (length > 0) {
     unpack_piece(place + at, step.to, 0, length);
   }
@@ -84,7 +84,7 @@ void each_without_room(const Operation& op, const Blocks& all, int32_t but, Send
 void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise) {
   const Comm& comm = way.comm();
   const bool is_root = comm.rank == root;
-  Operation* op = make(way, Collective::gatherv, 0, is_root ? all_of(comm) : nobody);
+  Operation* op = make(way, Collective::gatherv, 0, is_root ? all_of(comm) : nobody, root);
   if (op == nullptr) return;
   op->blocks = 1;
   meet(
@@ -107,7 +107,7 @@ void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, 
 void scatterv(Schedule& way, const Blocks& all, const Block& mine, int32_t root, const Otherwise& otherwise) {
   const Comm& comm = way.comm();
   const bool is_root = comm.rank == root;
-  Operation* op = make(way, Collective::scatterv, 0, is_root ? nobody : Ranks{root, root + 1});
+  Operation* op = make(way, Collective::scatterv, 0, is_root ? nobody : Ranks{root, root + 1}, root);
   if (op == nullptr) return;
   op->blocks = comm.size;
   meet(

@@ -24,11 +24,14 @@ struct Operation {
   uint64_t about;
   Ranks wanted;            // whose data it needs; its own are not at the desk
   int32_t root = no_root;  // awaited before the others
+  Ranks silent{0, 0};      // they post nothing, and are looked at
   int64_t number = 0;
   int32_t come = 0;  // of those wanted, the ranks below this one have posted
   // Blocks of any size.
   int32_t blocks = 0;  // that a place has
   int64_t laid = 0;    // bytes of ours so far
+  int32_t looks = 0;   // at ranks that have not posted
+  bool told = false;   // the others see our call
   bool failed = false;
   // Reductions: our data, and the part of them that is combined.
   const Reducer* reducer = nullptr;
@@ -48,7 +51,8 @@ inline Operation& of(void* memory) {
 }
 
 // nullptr, and the error noted, without memory.
-Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted);
+Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted, int32_t root = no_root,
+                uint64_t reduction = 0);
 
 inline Ranks all_of(const Comm& comm) {
   return {0, comm.size};

@@ -107,7 +107,7 @@ bool take(void* of, const Step& step) {
   const Block& to = step.to;
   const int64_t room = to.bytes();
   const int64_t bytes = std::min(theirs.bytes, room);
-  if (theirs.bytes > room) op.way.note_truncated({step.rank, theirs.bytes, room});
+  if (theirs.bytes > room) op.way.note_error(core::truncated, {step.rank, theirs.bytes, room});
   if (theirs.reach != Notice::all || bytes <= 0) return true;
   const uint64_t at = op.in_blocks ? static_cast<uint64_t>(op.comm.rank) * static_cast<uint64_t>(theirs.bytes) : 0;
   const MemoryRef from = transport::advanced(theirs.data, at);
@@ -136,7 +136,7 @@ bool same_bytes(const Operation& op) {
     if (r == op.comm.rank) continue;
     if (op.theirs[r].reach != Notice::all) return false;
     if (op.theirs[r].bytes == op.mine.bytes) continue;
-    op.way.note_truncated({r, op.theirs[r].bytes, op.mine.bytes});
+    op.way.note_error(core::truncated, {r, op.theirs[r].bytes, op.mine.bytes});
     return false;
   }
   return true;

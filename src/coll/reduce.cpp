@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "coll/at_desk.hpp"
+#include "coll/call.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
@@ -63,7 +64,7 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::shared) return at_desk::reduce(way, send, receive, count, reducer, root, again);
   }
-  if (at_desk::agreed(way, Collective::reduce, bytes, root, again) || bytes == 0) return;
+  if (at_desk::agreed(way, Collective::reduce, bytes, root, again, call::details_of(reducer)) || bytes == 0) return;
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::peer_copy) return peer_copy::reduce(way, send, receive, count, reducer, root, again);
   }
@@ -119,7 +120,9 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
       return at_desk::reduce_scatter(way, send, receive, starts[comm.rank], counts[comm.rank], total, reducer, again);
     }
   }
-  if (at_desk::agreed(way, Collective::reduce_scatter, bytes, at_desk::no_root, again) || bytes == 0) return;
+  if (at_desk::agreed(way, Collective::reduce_scatter, bytes, at_desk::no_root, again, call::details_of(reducer)) ||
+      bytes == 0)
+    return;
   switch (algorithm) {
     case Algorithm::pairwise:
       return reduce_scatter_pairwise(way, parts, receive, reducer);
@@ -145,9 +148,9 @@ template void reduce_scatter(Schedule& way, const void* send, void* receive, con
 int32_t reduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
   const int64_t bytes = count * reducer.type->size;
   const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
-  const auto result = shared::in_room(comm, {Collective::reduce, bytes, bytes, able, root}, [&](Room& room) {
-    return shared::reduce(room, send, receive, count, reducer, root);
-  });
+  const auto result =
+      shared::in_room(comm, {Collective::reduce, bytes, bytes, able, root, call::details_of(reducer)},
+                      [&](Room& room) { return shared::reduce(room, send, receive, count, reducer, root); });
   if (result) return *result;
   Channel channel(comm, Tag::reduce);
   plan::reduce(channel, send, receive, count, reducer, root);
@@ -160,9 +163,9 @@ int32_t reduce_scatter(Comm& comm, const void* send, void* receive, const Array&
   const int64_t bytes = total * reducer.type->size;
   const Algorithms able =
       shared::if_suits(bytes > 0 && shared::suits(reducer)).without(Algorithm::shared, send == receive);
-  const auto result = shared::in_room(comm, {Collective::reduce_scatter, bytes, bytes, able}, [&](Room& room) {
-    return shared::reduce_scatter(room, send, receive, counts, total, reducer);
-  });
+  const auto result = shared::in_room(
+      comm, {Collective::reduce_scatter, bytes, bytes, able, Room::everybody, call::details_of(reducer)},
+      [&](Room& room) { return shared::reduce_scatter(room, send, receive, counts, total, reducer); });
   if (result) return *result;
   Channel channel(comm, Tag::reduce);
   plan::reduce_scatter(channel, send, receive, counts, reducer);

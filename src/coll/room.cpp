@@ -146,8 +146,9 @@ Room::~Room() {
   head_->left.fetch_add(1, std::memory_order_release);
 }
 
-bool Room::begin(Collective collective, int64_t bytes, bool together) {
-  about_ = uint64_t{static_cast<uint8_t>(collective)} << collective_shift | static_cast<uint64_t>(bytes);
+bool Room::begin(uint64_t call, bool together) {
+  call_ = call;
+  about_ = call;
   error_ = core::no_error;
   in_lines_ = true;
   place_bytes_ = line_bytes;
@@ -157,11 +158,30 @@ bool Room::begin(Collective collective, int64_t bytes, bool together) {
   step_ = 2;
   agreed_ = phase_;
   uint64_t before = operation_++;
+  boards_[rank_].calls[operation_ % most_ahead].store(call, std::memory_order_release);
   return boards_[rank_].entered.compare_exchange_strong(before, operation_, std::memory_order_acq_rel);
 }
 
+// A rank is closing the counters.
+void Room::await_broken() const {
+  while (!head_->broken.load(std::memory_order_acquire)) base::cpu_relax();
+}
+
+int32_t Room::begin_broken() {
+  await_broken();
+  if (head_->breaks.load(std::memory_order_relaxed) == operation_) {
+    error_ = head_->error.load(std::memory_order_relaxed);
+  } else if (!together_ && is_begun()) {
+    error_ = core::other_error;
+  } else {
+    return go_by_messages;
+  }
+  tell_disagreement();
+  return error_;
+}
+
+// Whether other ranks have entered this operation.
 bool Room::is_begun() const {
-  while (!head_->broken.load(std::memory_order_acquire)) base::cpu_relax();  // a rank is closing the counters
   for (int32_t r = 0; r < size_; ++r) {
     if ((boards_[r].entered.load(std::memory_order_acquire) & ~closed) >= operation_) return true;
   }
@@ -198,17 +218,44 @@ bool Room::say(int64_t phase) {
   return true;
 }
 
-void Room::fail(int32_t error) {
+void Room::fail(int32_t error, const Difference* difference) {
   if (error_ != core::no_error) return;
   error_ = error;
   uint64_t breaks = 0;
   if (head_->breaks.compare_exchange_strong(breaks, operation_)) {
     head_->error.store(error, std::memory_order_relaxed);
+    if (difference != nullptr) {
+      head_->operation.store(difference->operation, std::memory_order_relaxed);
+      head_->rank[0].store(difference->rank, std::memory_order_relaxed);
+      head_->call[0].store(difference->theirs, std::memory_order_relaxed);
+      head_->rank[1].store(rank_, std::memory_order_relaxed);
+      head_->call[1].store(difference->ours, std::memory_order_relaxed);
+    }
     for (int32_t r = 0; r < size_; ++r) boards_[r].entered.fetch_or(closed, std::memory_order_acq_rel);
     head_->broken.store(true, std::memory_order_release);
     return rouse();
   }
-  if (breaks < operation_) error_ = together_ ? go_by_messages : core::other_error;
+  if (breaks > operation_) return;
+  await_broken();
+  if (breaks == operation_) {
+    error_ = head_->error.load(std::memory_order_relaxed);
+  } else {
+    error_ = together_ ? go_by_messages : core::other_error;
+  }
+  tell_disagreement();
+}
+
+// Where ranks disagreed, a person reads of another rank's call, and of ours in that operation if it is known.
+void Room::tell_disagreement() {
+  const uint64_t calls[] = {head_->call[0].load(std::memory_order_relaxed),
+                            head_->call[1].load(std::memory_order_relaxed)};
+  if (calls[0] == calls[1]) return;
+  uint64_t ours = 0;
+  const bool known = knows_call(rank_, head_->operation.load(std::memory_order_relaxed), ours);
+  const int other = known && calls[0] == ours ? 1 : 0;
+  const int32_t rank = head_->rank[other].load(std::memory_order_relaxed);
+  comm_.truncation = known ? call::difference(rank, calls[other], ours)
+                           : call::difference(rank, calls[0], calls[1], call::Whose::of_another);
 }
 
 void Room::truncate(int32_t rank, int64_t bytes, int64_t room) {
@@ -322,8 +369,12 @@ unsigned char* Room::open_line(int64_t phase) {
 }
 
 [[gnu::always_inline]] inline uint64_t Room::half_heading(int64_t phase) const {
-  return half_mark | static_cast<uint64_t>(phase) << half_phase_shift |
-         about_ >> collective_shift << half_collective_shift | (about_ & half_field);
+  return half_about_ | static_cast<uint64_t>(phase) >> phase_turn_bits << half_phase_shift;
+}
+
+// The number of a phase whose word is in this half, counted as the lines are.
+int64_t Room::phase_of_half(uint64_t word, int64_t at) {
+  return static_cast<int64_t>((word & ~half_mark) >> half_phase_shift << phase_turn_bits) + at;
 }
 
 void Room::post(int64_t phase) {
@@ -347,19 +398,66 @@ uint64_t Room::other_about(int32_t rank) const {
     const Line& line = boards_[rank].line[turn(first)];
     for (const std::atomic<uint64_t>& heading : line.heading) {
       const uint64_t word = heading.load(std::memory_order_acquire);
-      if ((word & half_mark) == 0 || static_cast<int64_t>((word & ~half_mark) >> half_phase_shift) <= agreed_) continue;
-      const uint64_t about = (word >> half_collective_shift & half_field) << collective_shift | (word & half_field);
+      const int64_t at = 2 * static_cast<int64_t>(turn(first)) + (&heading - line.heading);
+      if ((word & half_mark) == 0 || phase_of_half(word, at) <= agreed_) continue;
+      constexpr uint64_t call_bits = (uint64_t{1} << (half_phase_shift - half_call_shift)) - 1;
+      const uint64_t about = (word >> half_call_shift & call_bits) << call::details_shift | (word & half_bytes_most);
       if (about != about_) return about;
     }
     const auto whole = static_cast<int64_t>(line.heading[1].load(std::memory_order_acquire));
     if (whole > agreed_ && !tells(line, whole, about_)) return line.heading[0].load(std::memory_order_relaxed);
   }
-  return about_;
+  uint64_t call = 0;
+  return knows_call(rank, operation_, call) && call != call_ ? call : about_;
 }
 
-// The bytes stand for the lengths of a message and of the memory for it.
+// The rank's call of an operation. It may not have entered that one, or have entered so many more that it is not known.
+bool Room::knows_call(int32_t rank, uint64_t operation, uint64_t& call) const {
+  const Board& board = boards_[rank];
+  if ((board.entered.load(std::memory_order_acquire) & ~closed) < operation) return false;
+  call = board.calls[operation % most_ahead].load(std::memory_order_acquire);
+  const uint64_t entered = board.entered.load(std::memory_order_acquire) & ~closed;
+  return entered + 1 < operation + most_ahead;
+}
+
+// `about` is what the rank has posted. It may be in an operation that we have ended, with another call.
+Room::Difference Room::difference_from(int32_t rank, uint64_t about) const {
+  const uint64_t entered = boards_[rank].entered.load(std::memory_order_acquire) & ~closed;
+  const uint64_t operation = std::min(entered, operation_);
+  uint64_t theirs = 0;
+  uint64_t ours = 0;
+  const bool known = knows_call(rank, operation, theirs) && knows_call(rank_, operation, ours);
+  if (known && theirs != ours) return {operation, rank, theirs, ours};
+  return {operation_, rank, about, about_};  // the way of the data differs
+}
+
 [[gnu::cold]] void Room::disagree(int32_t rank, uint64_t about) {
-  truncate(rank, static_cast<int64_t>(about & about_bytes), static_cast<int64_t>(about_ & about_bytes));
+  const Difference difference = difference_from(rank, about);
+  comm_.truncation = call::difference(rank, difference.theirs, difference.ours);
+  fail(call::error_of(difference.theirs, difference.ours), &difference);
+}
+
+bool Room::agrees(int32_t rank, int64_t phase) {
+  const Line& line = boards_[rank].line[turn(phase)];
+  if (in_halves()) {
+    const uint64_t differ = line.heading[phase & 1].load(std::memory_order_acquire) ^ half_heading(phase);
+    if (differ >> half_phase_shift != 0 || differ == 0) [[likely]]
+      return true;
+  } else if (static_cast<int64_t>(line.heading[1].load(std::memory_order_acquire)) != phase ||
+             tells(line, phase, about_)) [[likely]] {
+    return true;
+  }
+  disagree(rank, other_about(rank));
+  return false;
+}
+
+bool Room::posts_alone(int64_t phase) {
+  constexpr int32_t few = 8;  // whose lines are looked at for nothing
+  if (size_ > few) return true;
+  for (int32_t r = 0; r < size_; ++r) {
+    if (r != rank_ && !agrees(r, phase)) return false;
+  }
+  return true;
 }
 
 // Until the rank has posted what we expect.

@@ -43,6 +43,7 @@
 #include <memory>
 #include <span>
 
+#include "coll/call.hpp"
 #include "coll/select.hpp"
 #include "core/comm.hpp"
 #include "core/memory/region.hpp"
@@ -62,6 +63,7 @@ class Room {
   // whole.
   static constexpr int64_t cell_bytes = 32768;
   static constexpr int64_t most_area = 512 * 1024;  // of a rank, for chunks
+  static constexpr int64_t most_ahead = 2 * lines;  // operations in halves
   static constexpr int64_t most_areas = 8 << 20;    // of all ranks
   static constexpr int32_t most_ranks = 128;        // a chunk has room for an element for each
   static_assert(most_areas / most_ranks / most_chunks / most_ranks >= line_bytes);
@@ -79,11 +81,11 @@ class Room {
   int32_t size() const { return size_; }
   int32_t rank() const { return rank_; }
 
-  // An operation; all ranks know of so many `bytes`, and a posted line tells them. It uses lines unless it says else.
-  // `together`: no rank ends it before all have posted. False: the room is broken.
-  [[nodiscard]] bool begin(Collective collective, int64_t bytes, bool together);
-  // Of a broken room: whether other ranks have entered this operation.
-  [[nodiscard]] bool is_begun() const;
+  // An operation: a posted line tells the `call` (coll/call.hpp). It uses lines unless it says else. `together`: no
+  // rank ends it before all have posted. False: the room is broken.
+  [[nodiscard]] bool begin(uint64_t call, bool together);
+  // The error class of an operation in a broken room, or go_by_messages.
+  [[nodiscard]] int32_t begin_broken();
   // Whether there is memory for chunks, on all ranks alike; they try to have it together. Then they know, too, whether
   // each can read the memory of all others.
   enum class Chunks : uint8_t { untried, none, here };
@@ -96,7 +98,7 @@ class Room {
   // The way of this operation: the others' buffers are read.
   void use_single_copy() {
     single_copy_ = true;
-    about_ |= about_single_copy;
+    about_ |= call::single_copy;
   }
   bool is_single_copy() const { return single_copy_; }
   bool in_lines() const { return in_lines_; }
@@ -105,9 +107,9 @@ class Room {
     if (!in_lines_ || posted > half_bytes) return;
     step_ = 1;
     place_bytes_ = half_bytes;
+    half_about_ = half_mark | about_ >> call::details_shift << half_call_shift | (about_ & half_bytes_most);
   }
-  // The data of this operation go by messages; the bytes may differ.
-  void leave_data_to_messages() { about_ = (about_ & ~about_bytes) | about_messages; }
+  void leave_data_to_messages() { about_ |= call::by_messages; }
   // A phase without data: the root waits for all others, then they for it; without a root all wait for all. An error
   // class.
   static constexpr int32_t everybody = -1;
@@ -145,6 +147,10 @@ class Room {
   [[nodiscard]] bool await_passed(int32_t rank, int64_t phase);
   // All others have posted in it; false: the room is broken.
   [[nodiscard]] bool await_all(int64_t phase);
+  // Of a rank that is not waited for. False: it has posted another call in this phase, and the room is broken.
+  [[nodiscard]] bool agrees(int32_t rank, int64_t phase);
+  // The same for all others, where they are few.
+  [[nodiscard]] bool posts_alone(int64_t phase);
 
   // Memory of a rank that it said to be there; false: it cannot be read, or the room is broken.
   [[nodiscard]] bool read(int32_t rank, const transport::MemoryRef& from, void* to, int64_t bytes);
@@ -158,12 +164,7 @@ class Room {
   void truncate(int32_t rank, int64_t bytes, int64_t room);
 
  private:
-  // A line says: the operation, whether its data go by messages, and if not, its bytes.
-  static constexpr int collective_shift = 56;
-  static constexpr uint64_t about_messages = uint64_t{1} << 55;
-  static constexpr uint64_t about_single_copy = about_messages >> 1;
-  static constexpr uint64_t about_bytes = about_single_copy - 1;
-  static constexpr int about_rank_shift = 48;  // of a line for one rank, whose bytes are few
+  static constexpr int about_rank_shift = 24;  // of a line for one rank, whose bytes are few
   // A phase that has the line to itself has a heading of two words: the operation, then its number, stored last. Of two
   // phases each has a word, which tells both and is negative. Its release store pairs with the acquire load of the
   // rank that awaits the phase.
@@ -176,21 +177,29 @@ class Room {
     Line line[lines];
     Line handed[lines];  // for this rank, by others: `about` tells by which
     alignas(128) std::atomic<int64_t> passed;
-    std::atomic<uint64_t> entered;  // operations, and `closed`
-    uint64_t sample_at;             // an address of the rank's own, which the others try to read
+    std::atomic<uint64_t> entered;                         // operations, and `closed`
+    uint64_t sample_at;                                    // an address of the rank's own, which the others try to read
+    alignas(128) std::atomic<uint64_t> calls[most_ahead];  // of the last operations, by their numbers
   };
   static constexpr int64_t scratch_bytes = 32 * 1024;
   static constexpr uint64_t half_mark = uint64_t{1} << 63;
-  static constexpr int half_phase_shift = 10;
-  static constexpr int half_collective_shift = 5;
-  static constexpr uint64_t half_field = 31;  // of the collective, and of the bytes
-  static_assert(half_bytes <= half_field && collective_count <= half_field);
+  // The lowest bits of a phase's number tell which line it has.
+  static constexpr int half_phase_shift = 27;
+  static constexpr int phase_turn_bits = 7;
+  static constexpr int half_call_shift = 5;
+  static constexpr uint64_t half_bytes_most = 31;
+  static_assert(2 * lines == 1 << phase_turn_bits);
+  static_assert(half_bytes <= half_bytes_most && collective_count <= call::collective_most);
   static constexpr uint64_t closed = uint64_t{1} << 63;
   struct alignas(128) Head {
     std::atomic<uint64_t> breaks;  // the operation that breaks the room; 0: none does
     std::atomic<bool> broken;      // the counters are closed
     std::atomic<int32_t> error;    // the class of that operation
     std::atomic<int32_t> left;     // ranks that use it no more
+    // Where ranks disagree: about which operation, two of them, and their calls.
+    std::atomic<uint64_t> operation;
+    std::atomic<int32_t> rank[2];
+    std::atomic<uint64_t> call[2];
   };
   struct Peer;
 
@@ -215,6 +224,8 @@ class Room {
   bool in_halves() const { return step_ == 1; }
   void write_heading(Line& line, int64_t phase, uint64_t about);
   uint64_t half_heading(int64_t phase) const;
+  static int64_t phase_of_half(uint64_t word, int64_t at);
+  [[nodiscard]] bool knows_call(int32_t rank, uint64_t operation, uint64_t& call) const;
   static bool tells(const Line& line, int64_t phase, uint64_t about);
   [[nodiscard]] bool await_posted(int32_t rank, const Line& line, int64_t phase);
   [[nodiscard]] const unsigned char* await_half(int32_t rank, int64_t phase);
@@ -223,6 +234,7 @@ class Room {
   uint64_t other_about(int32_t rank) const;
   uint64_t about_from(int32_t rank) const { return about_ | static_cast<uint64_t>(rank) << about_rank_shift; }
   void disagree(int32_t rank, uint64_t about);
+  void tell_disagreement();
   template <class Ready>
   [[nodiscard]] static bool look(Ready ready);
   template <class Ready>
@@ -232,7 +244,17 @@ class Room {
   void rouse() const;
   bool is_breaking() const { return head_->breaks.load(std::memory_order_acquire) != 0; }
   [[nodiscard]] bool say(int64_t phase);
-  [[gnu::cold]] void fail(int32_t error);
+  // Of ranks that disagree: the other rank, and both calls of one operation.
+  struct Difference {
+    uint64_t operation;
+    int32_t rank;
+    uint64_t theirs;
+    uint64_t ours;
+  };
+  [[nodiscard]] Difference difference_from(int32_t rank, uint64_t about) const;
+  [[gnu::cold]] void fail(int32_t error, const Difference* difference = nullptr);
+  void await_broken() const;
+  [[nodiscard]] bool is_begun() const;
 
   core::Comm& comm_;
   const int32_t size_;
@@ -250,7 +272,9 @@ class Room {
   uint64_t sample_;
   std::unique_ptr<unsigned char[]> scratch_;
   int32_t error_ = 0;
-  uint64_t about_ = 0;
+  uint64_t call_ = 0;   // as it began
+  uint64_t about_ = 0;  // and the way of its data
+  uint64_t half_about_ = 0;
   bool together_ = false;
   uint64_t operation_ = 0;   // the number of this one
   int64_t depth_;            // places in use

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coll/at_desk.hpp"
+#include "coll/call.hpp"
 #include "coll/chain.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
@@ -63,7 +64,8 @@ void prefix(Way& way, const void* send, void* receive, int64_t count, const Redu
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::shared) return at_desk::scan(way, send, receive, count, reducer, inclusive, again);
   }
-  if (at_desk::agreed(way, Collective::scan, bytes, at_desk::no_root, again) || bytes == 0) return;
+  if (at_desk::agreed(way, Collective::scan, bytes, at_desk::no_root, again, call::details_of(reducer)) || bytes == 0)
+    return;
   if (algorithm == Algorithm::chain) {
     return scan_chain(way, send, receive, count, reducer, inclusive);
   }
@@ -93,7 +95,7 @@ std::optional<int32_t> in_room(Comm& comm, const void* send, void* receive, int6
                                bool inclusive) {
   const int64_t bytes = count * reducer.type->size;
   const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
-  return shared::in_room(comm, {Collective::scan, bytes, bytes, able},
+  return shared::in_room(comm, {Collective::scan, bytes, bytes, able, Room::everybody, call::details_of(reducer)},
                          [&](Room& room) { return shared::scan(room, send, receive, count, reducer, inclusive); });
 }
 

@@ -105,9 +105,9 @@ void Schedule::note_error(int32_t error) {
   if (error != core::no_error) (void)error_.compare_exchange_strong(none, error, std::memory_order_relaxed);
 }
 
-void Schedule::note_truncated(const core::Truncation& truncation) {
+void Schedule::note_error(int32_t error, const core::Truncation& truncation) {
   int32_t none = core::no_error;
-  if (!error_.compare_exchange_strong(none, core::truncated, std::memory_order_relaxed)) return;
+  if (!error_.compare_exchange_strong(none, error, std::memory_order_relaxed)) return;
   request_->partner = truncation.source;
   request_->limit = truncation.sent;
   request_->bytes = truncation.room;
@@ -155,7 +155,7 @@ void Schedule::perform(const Step& step) {
     }
     case Step::Kind::copy:
       if (copy_block(from, step.to) == core::truncated) [[unlikely]]
-        note_truncated({step.comm->rank, from.bytes(), step.to.bytes()});
+        note_error(core::truncated, {step.comm->rank, from.bytes(), step.to.bytes()});
       return;
     case Step::Kind::reduce:
       return reducer_->apply(from.data, step.to.data, from.count);
@@ -196,7 +196,7 @@ core::Request* Schedule::new_request(const Step& step, core::Role role, const Bl
 bool Schedule::step_ended(core::Request& request) {
   auto& schedule = *static_cast<Schedule*>(request.owner);
   if (request.error == core::truncated) [[unlikely]]
-    schedule.note_truncated({request.source, request.limit, request.bytes});
+    schedule.note_error(core::truncated, {request.source, request.limit, request.bytes});
   schedule.note_error(request.error);
   core::free_request(&request);
   if (schedule.open_.fetch_sub(1, std::memory_order_acq_rel) == 1) schedule.run();

@@ -84,8 +84,8 @@ class Schedule {
   void behind_meeting(Steps&& steps);
   bool has_met() const { return has_met_; }
   void note_error(int32_t error);
-  // The same of a step that was truncated: the request tells which it was.
-  void note_truncated(const core::Truncation& truncation);
+  // The same of a step that was truncated, or whose ranks disagree (coll/call.hpp): the request tells which it was.
+  void note_error(int32_t error, const core::Truncation& truncation);
 
   // The error class of planning: a schedule with one is not started.
   int32_t error() const { return error_.load(std::memory_order_relaxed); }
@@ -182,7 +182,7 @@ template <class Plan>
   schedule.start(*request);
   core::wait(*request);
   const int32_t error = request->error;
-  if (error == core::truncated) [[unlikely]]
+  if (error != core::no_error) [[unlikely]]
     comm.truncation = {request->partner, request->limit, request->bytes};
   core::free_request(request);
   return error;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/copy.hpp"
+#include "coll/call.hpp"
 #include "coll/channel.hpp"
 #include "coll/pieces.hpp"
 #include "coll/share.hpp"
@@ -177,9 +178,9 @@ int64_t whole(int64_t place, const Reducer& reducer) {
   Room* room = Room::of(comm);
   if (room == nullptr) return {};
   const bool together = wanted.root == Room::everybody && wanted.collective != Collective::scan;
-  if (!room->begin(wanted.collective, wanted.bytes, together)) [[unlikely]] {
-    return {nullptr, !together && room->is_begun() ? int32_t{core::other_error} : Room::go_by_messages};
-  }
+  const uint64_t call = call::word(wanted.collective, wanted.bytes, wanted.root, wanted.reduction);
+  if (!room->begin(call, together)) [[unlikely]]
+    return {nullptr, room->begin_broken()};
   const bool in_lines = wanted.posted <= Room::line_bytes;
   const auto choose = [&] {
     const bool known = room->chunks() != Room::Chunks::untried;
@@ -240,6 +241,7 @@ int32_t bcast(Room& room, const Block& data, int32_t root) {
       if (place == nullptr) break;
       pack_piece(data, pieces.at(i), place, pieces.bytes(i));
       room.post(phase);
+      if (i == 0 && !room.posts_alone(phase)) break;
     } else {
       const unsigned char* place = room.await(root, phase);
       if (place == nullptr) break;
@@ -260,6 +262,7 @@ int32_t gather(Room& room, const Block& mine, const Blocks& all, int64_t block_b
       if (place == nullptr) break;
       pack_piece(mine, pieces.at(i), place, pieces.bytes(i));
       room.post(phase);
+      if (i == 0 && !room.agrees(root, phase)) break;
     } else if (!each_other(room, phase, [&](int32_t r, const unsigned char* place) {
                  take(room, place, all[r], pieces.at(i), pieces.bytes(i));
                })) {
@@ -291,6 +294,7 @@ int32_t scatter_lines(Room& room, const Blocks& all, const Block& mine, int64_t 
     room.hand(r, phase);
   }
   room.post(phase);
+  if (!room.posts_alone(phase)) return room.end();
   room.pass(phase);
   return mine.in_place() ? room.end() : copy_block(all[root], mine);
 }
@@ -312,6 +316,7 @@ int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_
         if (r != root) pack_piece(all[r], pieces.at(i), place + r * pieces.each, pieces.bytes(i));
       }
       room.post(phase);
+      if (i == 0 && !room.posts_alone(phase)) break;
     } else {
       const unsigned char* place = room.await(root, phase);
       if (place == nullptr) break;
@@ -373,6 +378,7 @@ int32_t gatherv(Comm& comm, Room& room, const Block& mine, const Blocks& all, in
       pack_piece(mine, 0, chunk, bytes);
     }
     room.post(phase);
+    if (!room.agrees(root, phase)) return room.end();
     room.pass(phase);
     if (bytes > most) channel.send(mine, root);
     return channel.finish();
@@ -418,6 +424,7 @@ int32_t scatterv(Comm& comm, Room& room, const Blocks& all, const Block& mine, i
     room.hand(r, phase);
   }
   room.post(phase);
+  if (!room.posts_alone(phase)) return room.end();
   room.pass(phase);
   for (int32_t r = 0; r < room.size(); ++r) {
     const Block block = all[r];
@@ -558,6 +565,7 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
       if (place == nullptr) break;
       base::copy(place, from, static_cast<size_t>(parts.bytes(i)));
       room.post(phase);
+      if (i == 0 && !room.agrees(root, phase)) break;
       if (result != nullptr &&
           !combine(room, phase, room.size(), 0, elements, reducer, result, send == receive, !room.in_lines()))
         break;

@@ -22,6 +22,7 @@ struct Wanted {
   int64_t posted;                  // by a rank in all, through chunks
   Algorithms able;                 // that suit the data
   int32_t root = Room::everybody;  // whose data all wait for, or who waits for those of all
+  uint64_t reduction = 0;          // call::details_of()
   bool mapped = false;             // large data, which the others reach without the kernel: no copy in between
 };
 

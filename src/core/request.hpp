@@ -26,6 +26,9 @@ struct Unexpected;
 // The standard's error classes that core itself can find; src/mpi asserts that the values are the standard's.
 enum Error : int32_t {
   no_error = 0,
+  wrong_type = 3,
+  wrong_root = 8,
+  wrong_op = 10,
   truncated = 15,
   other_error = 16,
   internal_error = 17,

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/coll/arguments.hpp"
 
+#include <utility>
+
 #include "mpi/env/info.hpp"
 #include "mpi/p2p/p2p.hpp"
 
@@ -68,7 +70,7 @@ void CollCheck::topology() {
 int CollCheck::done(int32_t error) {
   if (error == core::no_error) [[likely]]
     return MPI_SUCCESS;
-  return fail_completed(function_, {comm_, error, true, 0, comm_->truncation});
+  return fail_completed(function_, {comm_, error, true, 0, std::exchange(comm_->truncation, {})});
 }
 
 using coll::Block;

@@ -17,6 +17,7 @@
 
 namespace weft::mpi {
 
+static_assert(core::wrong_type == MPI_ERR_TYPE && core::wrong_root == MPI_ERR_ROOT && core::wrong_op == MPI_ERR_OP);
 static_assert(core::truncated == MPI_ERR_TRUNCATE && core::other_error == MPI_ERR_OTHER &&
               core::internal_error == MPI_ERR_INTERN && core::no_memory == MPI_ERR_NO_MEM);
 static_assert(core::any_source == MPI_ANY_SOURCE && core::any_tag == MPI_ANY_TAG && core::proc_null == MPI_PROC_NULL);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "coll/call.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/object/account.hpp"
 #include "mpi/object/check.hpp"
@@ -29,6 +30,7 @@ const Comm* comm_of_request(const Request& r) {
 std::string text_of(const Failure& failure) {
   const core::Truncation& long_one = failure.truncation;
   if (failure.text != nullptr) return failure.text;
+  if (failure.collective && coll::call::is_difference(long_one)) return coll::call::text(long_one);
   char text[256];
   if (failure.error != MPI_ERR_TRUNCATE || long_one.sent <= long_one.room) {
     snprintf(text, sizeof text, "the operation failed: %s", error_text(failure.error));
