@@ -169,7 +169,7 @@ bool Pmi1::local_ranks(std::vector<int>& ranks) {
 
 void Pmi1::finish() {
   if (!wire_.is_open()) return;
-  (void)ask("cmd=finalize\n", "finalize_ack");
+  if (!ask("cmd=finalize\n", "finalize_ack") && wire_.error() == EBADF) base::warn(problem_);
   wire_.close();
 }
 

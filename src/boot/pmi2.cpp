@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "boot/pmi2.hpp"
 
+#include <cerrno>
 #include <climits>
 
 #include "base/setting.hpp"
@@ -168,7 +169,7 @@ bool Pmi2::local_ranks(std::vector<int>& ranks) {
 
 void Pmi2::finish() {
   if (!wire_.is_open()) return;
-  (void)ask("finalize");
+  if (!ask("finalize") && wire_.error() == EBADF) base::warn(problem_);
   wire_.close();
 }
 

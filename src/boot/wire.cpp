@@ -12,19 +12,28 @@
 namespace weft::boot {
 
 void Wire::close() {
-  ::close(fd_);
-  fd_ = -1;
+  line_.close();
 }
 
 void Wire::hang_up() {
-  if (fd_ >= 0) (void)::shutdown(fd_, SHUT_RDWR);
+  (void)::shutdown(line_.number(), SHUT_RDWR);
+}
+
+bool Wire::find(int& fd) {
+  fd = line_.number();
+  if (fd >= 0) return true;
+  cause_ = "the program has closed its descriptor";
+  error_ = EBADF;
+  return false;
 }
 
 bool Wire::send(std::string_view text) {
+  int fd = -1;
+  if (!find(fd)) return false;
   while (!text.empty()) {
     // A launcher that is gone must be an error and not SIGPIPE; a descriptor that is not a socket takes a plain write.
-    ssize_t n = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
-    if (n < 0 && errno == ENOTSOCK) n = write(fd_, text.data(), text.size());
+    ssize_t n = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
+    if (n < 0 && errno == ENOTSOCK) n = write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       cause_ = "writing to it failed";
@@ -37,11 +46,13 @@ bool Wire::send(std::string_view text) {
 }
 
 Wire::Came Wire::read(bool wait) {
-  pollfd ready{fd_, POLLIN, 0};
+  int fd = -1;
+  if (!find(fd)) return Came::failed;
+  pollfd ready{fd, POLLIN, 0};
   if (!wait && poll(&ready, 1, 0) <= 0) return Came::nothing;
   ssize_t n = 0;
   do {
-    n = ::read(fd_, buffer_ + filled_, longest - filled_);
+    n = ::read(fd, buffer_ + filled_, longest - filled_);
   } while (n < 0 && errno == EINTR);
   if (n <= 0) {
     cause_ = n < 0 ? "reading from it failed" : "it closed the connection";

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/descriptor.hpp"
+
 namespace weft::boot {
 
 class Wire {
@@ -15,9 +17,9 @@ class Wire {
   static constexpr size_t longest = 8192 + 6;  // the longest message with its framing
   enum class Came : unsigned char { more, nothing, failed };
 
-  void open(int fd) { fd_ = fd; }
-  bool is_open() const { return fd_ >= 0; }
-  int descriptor() const { return fd_; }
+  void open(int fd) { line_ = {fd, "the launcher"}; }
+  bool is_open() const { return line_.is_open(); }
+  int descriptor() const { return line_.unchecked(); }
   void close();
   // The launcher sees the end of the connection; the descriptor stays until close(). May be called in any thread.
   void hang_up();
@@ -35,7 +37,10 @@ class Wire {
   int error() const { return error_; }
 
  private:
-  int fd_ = -1;
+  // Whether the program has left the connection alone; false: cause() and error() say it.
+  [[nodiscard]] bool find(int& fd);
+
+  base::Descriptor line_;
   size_t filled_ = 0;
   const char* cause_ = "";
   int error_ = 0;
