@@ -15,7 +15,8 @@ Way way_of(int fd, const Direct* direct, bool writes, const void* memory, int64_
     return {fd, static_cast<size_t>(before != 0 ? std::min(before, most) : most)};
   const bool copied = reinterpret_cast<uintptr_t>(memory) % Direct::block != 0;
   const int64_t whole = most - most % Direct::block;
-  return {direct->fd, static_cast<size_t>(copied ? std::min(whole, Direct::copied_at_once) : whole), true, copied};
+  return {direct->descriptor.number(), static_cast<size_t>(copied ? std::min(whole, Direct::copied_at_once) : whole),
+          true, copied};
 }
 
 }  // namespace weft::io

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
 #include "io/memory.hpp"
 
 namespace weft::io {
@@ -17,13 +18,13 @@ struct Direct {
   static constexpr int64_t block = 4096;              // of offsets, sizes and addresses
   static constexpr int64_t copied_at_once = 1 << 20;  // where the memory does not begin at a block
 
-  int fd = -1;
+  base::Descriptor descriptor;
   bool reads = false;
   bool writes = false;
   std::atomic<bool> refused = false;  // the file system wants larger blocks: all goes through the cache
 
   [[nodiscard]] bool moves(bool write) const {
-    return fd >= 0 && (write ? writes : reads) && !refused.load(std::memory_order_relaxed);
+    return descriptor.is_open() && (write ? writes : reads) && !refused.load(std::memory_order_relaxed);
   }
 };
 

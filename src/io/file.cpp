@@ -37,7 +37,7 @@ bool on_one_host(const core::Comm& comm) {
 // Whether locks can be had where accesses need them, before the first access.
 Result try_lock(const File& file) {
   RangeLock lock;
-  return lock.take(file.fd, file.mode.writes, 0, 1);
+  return lock.take(file.fd(), file.mode.writes, 0, 1);
 }
 
 mode_t permissions_of(const File& file) {
@@ -48,22 +48,22 @@ mode_t permissions_of(const File& file) {
 void open_direct(File& file) {
   Hints& hints = file.hints;
   if (!file.regular || (!hints.direct_reads && !hints.direct_writes)) return;
-  file.direct.fd = calls().open(file.path.c_str(), flags_of(file.mode) | O_DIRECT, 0);
+  file.direct.descriptor = calls().open(file.path.c_str(), flags_of(file.mode) | O_DIRECT, 0);
   file.direct.reads = hints.direct_reads;
   file.direct.writes = hints.direct_writes;
 }
 
 Result open_here(File& file, int more_flags) {
-  while (file.fd < 0) {
-    file.fd = calls().open(file.path.c_str(), flags_of(file.mode) | more_flags, permissions_of(file));
-    if (file.fd < 0 && errno != EINTR) break;
+  while (!file.descriptor.is_open()) {
+    file.descriptor = calls().open(file.path.c_str(), flags_of(file.mode) | more_flags, permissions_of(file));
+    if (!file.descriptor.is_open() && errno != EINTR) break;
   }
-  if (file.fd < 0) return system_failure(Act::open, errno);
+  if (!file.descriptor.is_open()) return system_failure(Act::open, errno);
   struct stat facts {};
-  const bool known = ::fstat(file.fd, &facts) == 0;
+  const bool known = ::fstat(file.fd(), &facts) == 0;
   if (known && S_ISDIR(facts.st_mode)) return system_failure(Act::open, EISDIR);
   file.regular = known && S_ISREG(facts.st_mode);
-  const FileSystem system = calls().file_system(file.fd);
+  const FileSystem system = calls().file_system(file.fd());
   file.one_host = on_one_host(*file.comm);
   file.storage = system.storage;
   file.in_memory = system.in_memory;
@@ -93,7 +93,7 @@ void create_by_hints(File& file, int more_flags) {
   } else if (!file.mode.create || ::access(file.path.c_str(), F_OK) == 0) {
     striping.outcome = Striping::Outcome::exists;
   } else {
-    file.fd =
+    file.descriptor =
         create_striped(file.path, flags_of(file.mode) | more_flags, permissions_of(file), striping, file.hints.block);
   }
 }
@@ -107,18 +107,20 @@ Result create_or_open(File& file) {
   if (striping.wanted()) create_by_hints(file, more);
   if (striping.outcome != Striping::Outcome::none) striping = {.outcome = striping.outcome, .error = striping.error};
   const Result result = open_here(file, more);
-  if (!result.failed() && file.storage == Storage::lustre) look_up_striping(file.fd, striping, file.hints.block);
+  if (!result.failed() && file.storage == Storage::lustre) look_up_striping(file.fd(), striping, file.hints.block);
   return result;
 }
 
 void close_direct(File& file) {
-  if (file.direct.fd >= 0) (void)calls().close(file.direct.fd);
-  file.direct.fd = -1;
+  const int fd = file.direct.descriptor.number();
+  if (fd >= 0) (void)calls().close(fd);
+  file.direct.descriptor = {};
 }
 
 void close_here(File& file) {
-  if (file.fd >= 0) (void)calls().close(file.fd);
-  file.fd = -1;
+  const int fd = file.fd();
+  if (fd >= 0) (void)calls().close(fd);
+  file.descriptor = {};
   close_direct(file);
 }
 
@@ -139,7 +141,7 @@ bool leads_host(const core::Comm& comm) {
 }
 
 Result sync_here(File& file) {
-  while (calls().fsync(file.fd) != 0) {
+  while (calls().fsync(file.fd()) != 0) {
     if (errno == EINTR) continue;
     // Devices, pipes and some file systems keep nothing back.
     return errno == EINVAL || errno == EROFS ? Result{} : system_failure(Act::sync, errno);
@@ -217,12 +219,12 @@ Result open_together(File& file, const Result& given, int64_t alike) {
 Result close_together(File& file) {
   core::Comm& comm = *file.comm;
   Result result = file.mode.delete_on_close ? Result{} : sync_together(file);
-  while (calls().close(file.fd) != 0) {
+  while (calls().close(file.fd()) != 0) {
     // The descriptor is gone, also after EINTR.
     if (errno != EINTR && !result.failed()) result = system_failure(Act::close, errno);
     break;
   }
-  file.fd = -1;
+  file.descriptor = {};
   close_direct(file);
   result = agree(comm, result);
   report_together(file);
@@ -240,7 +242,7 @@ Result resize_together(File& file, int64_t size, const Result& given) {
   Result result = agree(*file.comm, given);
   if (result.failed()) return result;
   if (file.comm->rank == 0) {
-    while (calls().ftruncate(file.fd, size) != 0) {
+    while (calls().ftruncate(file.fd(), size) != 0) {
       if (errno == EINTR) continue;
       result = system_failure(Act::resize, errno, 0, size);
       break;
@@ -255,7 +257,7 @@ Result reserve_together(File& file, int64_t size, const Result& given) {
   if (file.comm->rank == 0 && size > 0) {
     int error = 0;
     do {
-      error = calls().fallocate(file.fd, 0, size);
+      error = calls().fallocate(file.fd(), 0, size);
     } while (error == EINTR);
     if (error != 0) result = system_failure(Act::reserve, error, 0, size);
   }

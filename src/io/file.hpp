@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "base/lock.hpp"
 #include "coll/coll.hpp"
 #include "core/comm.hpp"
@@ -41,7 +42,7 @@ struct File : base::Object {
   core::Comm* comm = nullptr;  // the file's own
   std::string path;
   Mode mode;
-  int fd = -1;
+  base::Descriptor descriptor;
   Storage storage = Storage::other;
   bool one_host = true;          // all ranks are on it
   bool local = false;            // on a disk or in memory of the one host that all ranks are on
@@ -69,10 +70,12 @@ struct File : base::Object {
   std::unique_ptr<Tally> tally;  // counts where WEFT_IO_STATS is on, or nullptr
   base::Lock guard;              // one atomic access of this process at a time: locks are the open file's
 
+  // -1: the program has closed the descriptor, and calls of the system fail with EBADF.
+  [[nodiscard]] int fd() const { return descriptor.number(); }
   // An access holds a lock on its bytes.
   [[nodiscard]] bool locks() const { return atomic || shared_by_locks; }
   [[nodiscard]] int64_t exchanged_below() const { return local ? large_run_of_host : large_run; }
-  [[nodiscard]] Disk disk() { return {fd, tally.get(), direct.fd >= 0 ? &direct : nullptr}; }
+  [[nodiscard]] Disk disk() { return {fd(), tally.get(), direct.descriptor.is_open() ? &direct : nullptr}; }
 };
 
 // Opens the file on all ranks: rank 0 first, which creates it where that is asked for. `given`: an error that this rank

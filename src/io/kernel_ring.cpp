@@ -34,8 +34,8 @@ void* mapped(int fd, size_t bytes, off_t part) {
 
 int KernelRing::open() {
   parameters_ = {};
-  fd_ = static_cast<int>(syscall(SYS_io_uring_setup, entries, &parameters_));
-  if (fd_ < 0) return errno;
+  ring_ = static_cast<int>(syscall(SYS_io_uring_setup, entries, &parameters_));
+  if (!ring_.is_open()) return errno;
   int error = (parameters_.features & needed) == needed ? map() : ENOSYS;
   if (error == 0) {
     io_uring_sqe nothing{};
@@ -55,19 +55,19 @@ int KernelRing::open() {
 int KernelRing::map() {
   rings_bytes_ = std::max<size_t>(parameters_.sq_off.array + parameters_.sq_entries * sizeof(uint32_t),
                                   parameters_.cq_off.cqes + parameters_.cq_entries * sizeof(io_uring_cqe));
-  rings_ = mapped(fd_, rings_bytes_, IORING_OFF_SQ_RING);
+  rings_ = mapped(ring_.number(), rings_bytes_, IORING_OFF_SQ_RING);
   if (rings_ == nullptr) return errno;
-  requests_ = static_cast<io_uring_sqe*>(mapped(fd_, parameters_.sq_entries * sizeof(io_uring_sqe), IORING_OFF_SQES));
+  requests_ = static_cast<io_uring_sqe*>(
+      mapped(ring_.number(), parameters_.sq_entries * sizeof(io_uring_sqe), IORING_OFF_SQES));
   return requests_ != nullptr ? 0 : errno;
 }
 
 void KernelRing::close() {
   if (requests_ != nullptr) munmap(requests_, parameters_.sq_entries * sizeof(io_uring_sqe));
   if (rings_ != nullptr) munmap(rings_, rings_bytes_);
-  if (fd_ >= 0) (void)::close(fd_);
+  ring_.close();
   requests_ = nullptr;
   rings_ = nullptr;
-  fd_ = -1;
 }
 
 void KernelRing::add(const io_uring_sqe& request) {
@@ -101,7 +101,7 @@ void KernelRing::poll(int fd, uint64_t tag) {
 int KernelRing::enter() {
   const uint32_t added = word(rings_, parameters_.sq_off.tail).load(std::memory_order_relaxed) -
                          word(rings_, parameters_.sq_off.head).load(std::memory_order_acquire);
-  return syscall(SYS_io_uring_enter, fd_, added, 1, IORING_ENTER_GETEVENTS, nullptr, 0) < 0 ? errno : 0;
+  return syscall(SYS_io_uring_enter, ring_.number(), added, 1, IORING_ENTER_GETEVENTS, nullptr, 0) < 0 ? errno : 0;
 }
 
 bool KernelRing::take_back(uint64_t& tag) {

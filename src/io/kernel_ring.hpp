@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
+
 namespace weft::io {
 
 class KernelRing {
@@ -44,7 +46,7 @@ class KernelRing {
   [[nodiscard]] int map();
   void add(const io_uring_sqe& request);
 
-  int fd_ = -1;
+  base::Descriptor ring_;
   void* rings_ = nullptr;
   size_t rings_bytes_ = 0;
   io_uring_sqe* requests_ = nullptr;

@@ -29,7 +29,7 @@ bool Operation::is_small_piece() {
   Run run{};
   int64_t covered = 0;
   if (view_.list(position_, bytes, &run, 1, covered) != 1 || covered != bytes) return false;
-  piece_ = {file_.fd, memory_.at(0), bytes, run.offset};
+  piece_ = {file_.fd(), memory_.at(0), bytes, run.offset};
   return true;
 }
 

@@ -283,7 +283,7 @@ void Phases::access() {
   std::unique_lock guard(file_.guard, std::defer_lock);
   if (file_.shared_by_locks) {
     guard.lock();
-    now.result = lock.take(file_.fd, writes_, now.range.low, now.range.bytes());
+    now.result = lock.take(file_.fd(), writes_, now.range.low, now.range.bytes());
   }
   if (now.result.failed()) return;
   if (writes_) {

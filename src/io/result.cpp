@@ -110,6 +110,8 @@ const char* remedy_of(const Result& result) {
       return "check the permissions of the file and of the folders above it";
     case EROFS:
       return "the file system is mounted read-only: write elsewhere";
+    case EBADF:
+      return "leave descriptors alone that the program did not open itself (close_range, closefrom)";
     case EMFILE:
     case ENFILE:
       return "raise the limit of open files (ulimit -n)";

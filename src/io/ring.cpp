@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/ring.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/setting.hpp"
 #include "core/failure.hpp"
 #include "io/calls.hpp"
@@ -53,11 +54,10 @@ class Ring {
   bool submit(PieceJob& job) {
     std::lock_guard guard(lock_);
     if (state_ == State::unknown) state_ = start() ? State::open : State::refused;
-    if (state_ != State::open) return false;
+    if (state_ != State::open || !ring_doorbell()) return false;
     job.next_piece_ = nullptr;
     (last_ != nullptr ? last_->next_piece_ : first_) = &job;
     last_ = &job;
-    ring_doorbell();
     return true;
   }
 
@@ -66,10 +66,14 @@ class Ring {
       std::lock_guard guard(lock_);
       if (!has_thread_) return;
       ends_ = true;
-      ring_doorbell();
+      if (!ring_doorbell()) {  // nothing wakes the thread
+        has_thread_ = false;
+        pthread_detach(thread_);
+        return;
+      }
     }
     pthread_join(thread_, nullptr);
-    (void)::close(doorbell_);
+    close_doorbell();
     state_ = State::unknown;
     has_thread_ = false;
     ends_ = false;
@@ -80,18 +84,30 @@ class Ring {
 
   // With the lock.
   bool start() {
-    doorbell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    has_thread_ = doorbell_ >= 0 && start_thread(thread_, body, this);
-    if (!has_thread_ && doorbell_ >= 0) (void)::close(doorbell_);
+    int ends[2] = {-1, -1};
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+    hearing_ = ends[0];
+    ringing_ = ends[1];
+    has_thread_ = start_thread(thread_, body, this);
+    if (!has_thread_) close_doorbell();
     return has_thread_;
   }
 
-  // With the lock: the thread looks at the queue.
-  void ring_doorbell() {
-    if (!asleep_) return;
+  void close_doorbell() {
+    hearing_.close();
+    ringing_.close();
+  }
+
+  // With the lock: the thread looks at the queue. False: it is asleep, and the program has closed the doorbell.
+  bool ring_doorbell() {
+    if (!asleep_) return true;
+    const int fd = ringing_.number();
+    if (fd < 0) state_ = State::refused;
+    if (fd < 0) return false;
     asleep_ = false;
-    const uint64_t one = 1;
-    (void)!::write(doorbell_, &one, sizeof one);
+    const char one = 1;
+    (void)!::write(fd, &one, sizeof one);
+    return true;
   }
 
   // The rest is the thread's, also the opening and closing of the ring, whose end interrupts the thread that opened it.
@@ -125,7 +141,7 @@ class Ring {
   void serve() {
     bool listens = false;
     while (begin()) {
-      if (!listens) kernel_.poll(doorbell_, ReadsUnderWay::no_read);
+      if (!listens) kernel_.poll(hearing_.number(), ReadsUnderWay::no_read);
       listens = true;
       const int error = kernel_.enter();
       {
@@ -137,14 +153,22 @@ class Ring {
       int32_t result = 0;
       while (kernel_.take(tag, result)) {
         if (tag == ReadsUnderWay::no_read) {
-          uint64_t rings = 0;
-          (void)!::read(doorbell_, &rings, sizeof rings);
-          listens = false;
+          listens = !hear();
         } else {
           end(tag, after_faults(result));
         }
       }
     }
+  }
+
+  // Takes what the doorbell has rung. False: the program has closed it.
+  bool hear() {
+    char rings[64];
+    const int fd = hearing_.number();
+    if (fd >= 0) return ::read(fd, rings, sizeof rings) > 0;
+    std::lock_guard guard(lock_);
+    state_ = State::refused;
+    return false;
   }
 
   // Adds what is in the queue. False: that was all.
@@ -202,7 +226,8 @@ class Ring {
   PieceJob* last_ = nullptr;
   pthread_t thread_{};
 
-  int doorbell_ = -1;
+  base::Descriptor hearing_;  // the doorbell, a pipe
+  base::Descriptor ringing_;
   KernelRing kernel_;
   ReadsUnderWay reads_;
 };

@@ -161,7 +161,7 @@ bool Together::meet() {
   if (!writes_) {
     struct stat facts {};
     // Devices have no size: they are read by each rank alone.
-    if (::fstat(file_.fd, &facts) == 0 && S_ISREG(facts.st_mode)) {
+    if (::fstat(file_.fd(), &facts) == 0 && S_ISREG(facts.st_mode)) {
       mine_.size = facts.st_size;
     } else {
       mine_.flags &= ~Part::rising;

@@ -25,7 +25,7 @@ void take_hints(File& file, const Comm& comm, const Info* info) {
   if (info == nullptr) return;
   // Hints may be ignored (MPI-5.0, 14.2.8); MPI_File_get_info shows which values are in force.
   (void)io::take_hints(
-      file.hints, [&](const char* key) { return info->find(key); }, file.fd < 0);
+      file.hints, [&](const char* key) { return info->find(key); }, !file.descriptor.is_open());
   std::optional<std::string> asserted = info->find(asserted_kinds);
   if (!asserted || !kinds_are_among(*asserted, kinds_of(comm))) return;
   file.host_memory = kinds_are_host(*asserted);

@@ -27,7 +27,7 @@ int64_t update(const File& file, int64_t value, MPI_Op op) {
 int start_pointers(const char* function, File& file) {
   int64_t offset = 0;
   if ((file.amode & MPI_MODE_APPEND) != 0) {
-    if (int error = raise(function, file, io::size_of(file.fd, offset))) return error;
+    if (int error = raise(function, file, io::size_of(file.fd(), offset))) return error;
   }
   file.position.store(offset, std::memory_order_relaxed);
   file.pointer_alone.store(offset, std::memory_order_relaxed);
@@ -105,7 +105,7 @@ int64_t target_of(FileCheck& check, MPI_Offset offset, int whence, int64_t curre
     from = current;
   } else if (whence == MPI_SEEK_END) {
     int64_t size = 0;
-    check.take(io::size_of(file.fd, size));
+    check.take(io::size_of(file.fd(), size));
     const int64_t unit = etype_bytes(file);
     from = (file.view.position_at(size) + unit - 1) / unit;
   } else if (whence != MPI_SEEK_SET) {

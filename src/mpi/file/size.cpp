@@ -16,7 +16,7 @@ int file_get_size(MPI_File fh, MPI_Offset* size) {
   check.pointer(size, "size");
   if (check.failed()) return check.error();
   int64_t bytes = 0;
-  check.take(io::size_of(check.file().fd, bytes));
+  check.take(io::size_of(check.file().fd(), bytes));
   if (!check.failed()) *size = bytes;
   return check.error();
 }
