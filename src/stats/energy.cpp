@@ -65,8 +65,8 @@ EnergyMeter::~EnergyMeter() {
 }
 
 void EnergyMeter::drop() {
-  for (const Zone& zone : zones_) close(zone.file);
-  for (const EnergyEvent& event : events_) close(event.file);
+  for (Zone& zone : zones_) zone.file.close();
+  for (EnergyEvent& event : events_) event.file.close();
   zones_.clear();
   events_.clear();
   error_ = 0;
@@ -118,7 +118,7 @@ void EnergyMeter::read() {
   if (error_ != 0) return;
   for (Zone& zone : zones_) {
     uint64_t now = 0;
-    if (const int error = read_number(zone.file, now)) return fail(zone.path, error);
+    if (const int error = read_number(zone.file.number(), now)) return fail(zone.path, error);
     if (now >= zone.last) {
       microjoules_ += now - zone.last;
     } else if (zone.range >= zone.last) {
@@ -130,7 +130,7 @@ void EnergyMeter::read() {
   }
   for (EnergyEvent& event : events_) {
     uint64_t now = 0;
-    if (const int error = read_count(event.file, now)) return fail(event.path, error);
+    if (const int error = read_count(event.file.number(), now)) return fail(event.path, error);
     if (now < event.last) return fail(event.path, ERANGE);
     event_joules_ += static_cast<double>(now - event.last) * event.joules;
     event.last = now;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "stats/energy_event.hpp"
 
 namespace weft::stats {
@@ -37,7 +38,7 @@ class EnergyMeter {
 
  private:
   struct Zone {
-    int file;
+    base::Descriptor file;
     std::string path;
     uint64_t last;
     uint64_t range;  // the highest value; 0: not known

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace weft::stats {
 
 // Opens a system-wide counter of an event on a processor. Returns a descriptor, of which each read gives the count as 8
@@ -18,7 +20,7 @@ using OpenEvent = int (*)(uint32_t type, uint64_t config, int cpu);
 [[nodiscard]] int open_perf_event(uint32_t type, uint64_t config, int cpu);
 
 struct EnergyEvent {
-  int file;
+  base::Descriptor file;
   std::string path;  // of the event in the folder
   double joules;     // of one count
   uint64_t last;

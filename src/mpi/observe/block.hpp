@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
 #include "core/thread.hpp"
 #include "stats/area.hpp"
 
@@ -33,7 +34,7 @@ struct Observer {
 // The area; nullptr before it is mapped. It stays for the life of the process: a call may be under way at the end.
 struct Observation {
   stats::Area* area = nullptr;
-  int file = -1;
+  base::Descriptor file;
   int place = 0;
   bool detailed = false;       // WEFT_STATS=calls and full
   bool sites = false;          // full

@@ -64,7 +64,7 @@ void leave_block(void* taken) {
 bool reserve(const void* memory, size_t bytes) {
   const auto offset = static_cast<off_t>(stats::area_bytes(observation.area->head.size)) * observation.place +
                       (static_cast<const char*>(memory) - reinterpret_cast<const char*>(observation.area));
-  return posix_fallocate(observation.file, offset, static_cast<off_t>(bytes)) == 0;
+  return posix_fallocate(observation.file.number(), offset, static_cast<off_t>(bytes)) == 0;
 }
 
 void use_blocks(int count) {
@@ -91,21 +91,22 @@ void say_none(const char* what, int error) {
 // Maps the area and its first block.
 bool map_area() {
   const core::World& world = *core::world;
-  observation.file = inherited_file();
-  observation.inherited = observation.file >= 0;
-  if (!observation.inherited) observation.file = stats::create_file();
+  int file = inherited_file();
+  observation.inherited = file >= 0;
+  if (!observation.inherited) file = stats::create_file();
+  observation.file = {file, "the statistics"};
   observation.place = observation.inherited ? world.rank : 0;
   const size_t bytes = stats::area_bytes(world.size);
   const auto end = static_cast<off_t>(bytes) * (observation.inherited ? world.size : 1);
   const off_t begin = static_cast<off_t>(bytes) * observation.place;
-  if (observation.file < 0 || ftruncate(observation.file, end) != 0 ||
-      posix_fallocate(observation.file, begin, sizeof(stats::Head) + sizeof(stats::Block)) != 0 ||
-      posix_fallocate(observation.file, begin + static_cast<off_t>(offsetof(stats::Area, timeline)),
-                      sizeof(stats::Timeline)) != 0) {
+  if (file < 0 || ftruncate(file, end) != 0 ||
+      posix_fallocate(file, begin, sizeof(stats::Head) + sizeof(stats::Block)) != 0 ||
+      posix_fallocate(file, begin + static_cast<off_t>(offsetof(stats::Area, timeline)), sizeof(stats::Timeline)) !=
+          0) {
     say_none("no shared memory for them", errno);
     return false;
   }
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, observation.file, begin);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, begin);
   if (memory == MAP_FAILED) {
     say_none("cannot map their memory", errno);
     return false;
@@ -266,7 +267,7 @@ Face& plain_calls() {
 stats::Report own_report() {
   if (observation.area == nullptr) return {};
   refresh(base::ticks(), {});
-  stats::Reading reading(observation.file);
+  stats::Reading reading(observation.file.number());
   const stats::Area* area = reading.area(observation.place);
   return area != nullptr ? stats::Report::of(*area) : stats::Report{};
 }
