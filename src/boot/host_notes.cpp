@@ -29,7 +29,7 @@ HostNotes::HostNotes(Space& space, const Job& job, const std::vector<int>& here,
     : space_(space),
       ranks_(static_cast<int>(here.size())),
       place_(static_cast<int>(std::lower_bound(here.begin(), here.end(), job.rank) - here.begin())) {
-  if (!notes_.open(job.segment_fd, places, ranks_, place_)) die_of_segment("its head cannot be had", errno);
+  if (!notes_.open(job.segment, places, ranks_, place_)) die_of_segment("its head cannot be had", errno);
 }
 
 void HostNotes::must(bool done) const {
@@ -61,7 +61,7 @@ void HostNotes::wait_for(int place, const Act& meanwhile) const {
 std::vector<base::CpuSet> HostNotes::masks(const Job& job, const Door& door) const {
   std::vector<base::CpuSet> masks{base::affinity()};
   for (int place = 1; place < ranks_; ++place) {
-    wait_for(place, [&] { door.serve(job.segment_fd); });
+    wait_for(place, [&] { door.serve(job.segment.needed()); });
     std::string_view list;
     base::CpuSet cpus;
     if (find_entry(notes_.text(place), cpus_key, list) && base::parse_cpu_list(list, cpus).empty()) {

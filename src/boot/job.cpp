@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/cpus.hpp"
+#include "base/descriptor.hpp"
 #include "base/hex.hpp"
 #include "base/lock.hpp"
 #include "base/message.hpp"
@@ -47,7 +48,7 @@ namespace {
 constinit Space* space = nullptr;
 constinit Spares spares;
 constinit base::Lock space_lock;
-constinit std::atomic<int> marked_fd{-1};  // the segment under mpiexec, where an abort is noted
+constinit std::atomic<const base::Descriptor*> marked{nullptr};  // the segment, where an abort is noted
 constinit std::atomic<int> marked_rank{0};
 constinit std::atomic<void (*)()> act_before_end{nullptr};
 
@@ -68,12 +69,12 @@ int exit_status(int status) {
 void end_whole_job(int status) {
   status = exit_status(status);
   if (void (*act)() = act_before_end.load(std::memory_order_acquire)) act();
-  int fd = marked_fd.load(std::memory_order_acquire);
-  if (fd >= 0) {
+  const base::Descriptor* const segment = marked.load(std::memory_order_acquire);
+  if (segment != nullptr) {
     // The launcher reads this line once we are gone. pwrite: nobody promises that the segment is mapped, or sized.
     uint32_t phase = static_cast<uint32_t>(Phase::aborted);
     off_t line = static_cast<off_t>(sizeof(RankStatus)) * marked_rank.load(std::memory_order_relaxed);
-    (void)!pwrite(fd, &phase, sizeof phase, line + static_cast<off_t>(offsetof(RankStatus, phase)));
+    (void)!pwrite(segment->number(), &phase, sizeof phase, line + static_cast<off_t>(offsetof(RankStatus, phase)));
   }
   if (space) {
     usleep(50000);  // for the launcher to pass the message on: Hydra drops it once it ends the job
@@ -87,9 +88,9 @@ void end_whole_job(int status) {
   leave_process(status);
 }
 
-void give_size(int fd, int size, size_t (*segment_bytes)(int)) {
+void give_size(const base::Descriptor& segment, int size, size_t (*segment_bytes)(int)) {
   size_t bytes = std::max(segment_bytes(size), head_bytes(size));
-  if (size_segment(fd, bytes)) return;
+  if (size_segment(segment.needed(), bytes)) return;
   if (errno == EINVAL) {
     base::die({.cause = "the ranks of this job do not agree on the size of their shared segment",
                .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});
@@ -101,7 +102,8 @@ void give_size(int fd, int size, size_t (*segment_bytes)(int)) {
 void take_rank(const Job& job) {
   off_t line = static_cast<off_t>(sizeof(RankStatus)) * job.place_here(job.rank);
   uint32_t head[2] = {};
-  if (pread(job.segment_fd, head, sizeof head, line) != sizeof head) die_of_segment("it cannot be read", errno);
+  const int segment = job.segment.needed();
+  if (pread(segment, head, sizeof head, line) != sizeof head) die_of_segment("it cannot be read", errno);
   uint32_t pid = static_cast<uint32_t>(getpid());
   if (head[1] != 0 && head[1] != pid) {
     base::die({.cause = "rank " + std::to_string(job.rank) + " of job " + job.id + " is process " +
@@ -110,7 +112,7 @@ void take_rank(const Job& job) {
                          "WEFT_LAUNCHER=singleton, or under an mpiexec of its own"});
   }
   const auto put = [&](uint32_t value, size_t field) {
-    if (pwrite(job.segment_fd, &value, sizeof value, line + static_cast<off_t>(field)) != sizeof value)
+    if (pwrite(segment, &value, sizeof value, line + static_cast<off_t>(field)) != sizeof value)
       die_of_segment("it cannot be written", errno);
   };
   put(static_cast<uint32_t>(namespace_of_processes()), offsetof(RankStatus, pid_space));
@@ -120,7 +122,9 @@ void take_rank(const Job& job) {
 // An abort of this process is noted in its line of the segment, which its launcher reads.
 void mark(const Job& job) {
   marked_rank.store(job.place_here(job.rank), std::memory_order_relaxed);
-  marked_fd.store(job.segment_fd, std::memory_order_release);
+  static base::Descriptor segment;
+  segment = job.segment;
+  marked.store(&segment, std::memory_order_release);
 }
 
 // The host of each slot, as any number, of a job on several hosts whose launcher does not say.
@@ -142,6 +146,12 @@ void learn_of_hosts(Job& job, const Offer& offer) {
   job.origin.root = job.rank_at(job.origin.root);
 }
 
+void make_segment(Job& job) {
+  const int made = create_segment(false);
+  if (made < 0) die_of_segment("it cannot be created", errno);
+  job.segment = keep_segment(made, {});
+}
+
 void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   job.id = offer.id;
   job.places = offer.places;
@@ -154,10 +164,10 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
     job.origin = offer.origin;
   }
   if (offer.several_hosts) learn_of_hosts(job, offer);
-  job.segment_fd = offer.fd;
+  int segment = offer.fd;
   // Between mpiexec and us there may be a wrapper that closes descriptors.
-  if (!is_segment(offer.fd) && !offer.address.empty()) job.segment_fd = open_segment(offer.address);
-  if (!is_segment(job.segment_fd)) {
+  if (!is_segment(offer.fd) && !offer.address.empty()) segment = open_segment(offer.address);
+  if (!is_segment(segment)) {
     base::die({.cause = std::string("the environment says that Weft's mpiexec started this process (") +
                         variable::segment_fd + "=" + std::to_string(offer.fd) +
                         "), but that descriptor is not the job's segment",
@@ -165,8 +175,9 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
                          "WEFT_LAUNCHER=singleton, or under an mpiexec of its own"});
   }
   base::set_own_cpus(offer.rank_cpus, offer.service_cpus);
-  fcntl(job.segment_fd, F_SETFD, FD_CLOEXEC);  // it is ours, not of programs this one starts
-  give_size(job.segment_fd, job.places_here(), segment_bytes);
+  job.segment = keep_segment(segment, offer.address);
+  fcntl(segment, F_SETFD, FD_CLOEXEC);  // it is ours, not of programs this one starts
+  give_size(job.segment, job.places_here(), segment_bytes);
   take_rank(job);
   mark(job);
 }
@@ -177,9 +188,8 @@ void join_alone(Job& job, size_t (*segment_bytes)(int)) {
   const base::CpuSet mask = base::affinity();
   leave_reserve(reserve_of({&mask, 1}), true);
   job.local_cpus = base::usable_cpus();
-  job.segment_fd = create_segment(false);
-  if (job.segment_fd < 0) die_of_segment("it cannot be created", errno);
-  give_size(job.segment_fd, job.places, segment_bytes);
+  make_segment(job);
+  give_size(job.segment, job.places, segment_bytes);
   take_rank(job);
   mark(job);
 }
@@ -240,17 +250,17 @@ void open_published(Job& job, int first) {
   const std::string place = record.substr(slash + 1);
   const size_t colon = std::min(place.rfind(':'), place.size());
   const std::string address = place.substr(0, colon);
-  job.segment_fd = open_segment(address);
-  if (job.segment_fd < 0) {  // we do not see its process
+  int segment = open_segment(address);
+  if (segment < 0) {  // we do not see its process
     const int error = errno;
-    job.segment_fd = call_at_door(place.substr(std::min(colon + 1, place.size())));
-    if (job.segment_fd >= 0 && !is_segment_at(job.segment_fd, address)) {
-      close(job.segment_fd);
-      job.segment_fd = -1;
+    segment = call_at_door(place.substr(std::min(colon + 1, place.size())));
+    if (segment >= 0 && !is_segment_at(segment, address)) {
+      close(segment);
+      segment = -1;
     }
     errno = error;
   }
-  if (job.segment_fd < 0) {
+  if (segment < 0) {
     base::die({.cause = "rank " + std::to_string(job.rank) + " cannot open the segment of rank " +
                         std::to_string(first) + " (" + base::quoted(address) + ")",
                .error = errno,
@@ -258,6 +268,7 @@ void open_published(Job& job, int first) {
                    "ranks must be of one user, and see each other's processes or share the host's network: run them in "
                    "one container, or start them with Weft's mpiexec"});
   }
+  job.segment = keep_segment(segment, address);
 }
 
 std::string fresh_secret() {
@@ -371,10 +382,9 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may
   const int first = here.front();
   Door door;
   if (job.rank == first) {
-    job.segment_fd = create_segment(false);
-    if (job.segment_fd < 0) die_of_segment("it cannot be created", errno);
+    make_segment(job);
     if (job.local_ranks > 1) door.open();
-    must(space->put(segment_key, host_identity() + "/" + segment_address(job.segment_fd) + ":" + door.name()));
+    must(space->put(segment_key, host_identity() + "/" + segment_address(job.segment.needed()) + ":" + door.name()));
   }
   if (job.rank == 0) must(space->put(secret_key, fresh_secret()));
   must(space->barrier());
@@ -382,7 +392,7 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may
   const bool one_host = job.local_ranks == job.size;
   job.places = job.size + (one_host ? usual_spare_places(job.size) : 0);
   job.spare = one_host || job.size > most_ranks_that_grow || !may_grow() ? 0 : spare_on_each_host;
-  give_size(job.segment_fd, places_here(job), segment_bytes);
+  give_size(job.segment, places_here(job), segment_bytes);
   ours = new HostNotes(*space, job, here, places_here(job));
   ours->meet(job, door);
   look_at_hosts(job);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace weft::boot {
 
 struct HostPage;
@@ -40,12 +42,12 @@ struct Job {
   int number = 0;       // by which other jobs of the user on this host reach it (boot/job_number.hpp); 0: not at all
   std::string service;  // the door (boot/service.hpp) of a launcher that starts processes; empty: there is none
   Launcher launcher = Launcher::singleton;
-  int segment_fd = -1;     // memfd shared by all ranks of this host, mode 0600, sized by us, pages not yet reserved
-  int app_number = -1;     // MPI_APPNUM: which program of `prog1 : prog2`, -1 when unknown
-  int universe_size = -1;  // MPI_UNIVERSE_SIZE, -1 when unknown
-  int local_ranks = 1;     // ranks on this host, and how many processors' worth of time they have together: with fewer
-  int local_cpus = 1;      // processors than ranks, waiting ranks must yield early
-  std::vector<int> here;   // the ranks that began on this host in order, of a job on several hosts; otherwise empty
+  base::Descriptor segment;  // memfd shared by all ranks of this host, mode 0600, sized by us, pages not yet reserved
+  int app_number = -1;       // MPI_APPNUM: which program of `prog1 : prog2`, -1 when unknown
+  int universe_size = -1;    // MPI_UNIVERSE_SIZE, -1 when unknown
+  int local_ranks = 1;    // ranks on this host, and how many processors' worth of time they have together: with fewer
+  int local_cpus = 1;     // processors than ranks, waiting ranks must yield early
+  std::vector<int> here;  // the ranks that began on this host in order, of a job on several hosts; otherwise empty
   // Of a job on several hosts: places for spawned processes on each host, whose ranks follow those that the job began
   // with, host by host; and the first of these on this host.
   int spare = 0;

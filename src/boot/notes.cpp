@@ -75,8 +75,8 @@ bool find_entry(std::string_view text, std::string_view key, std::string_view& v
   return found;
 }
 
-bool Notes::open(int segment_fd, int places, int ranks, int place) {
-  fd_ = segment_fd;
+bool Notes::open(const base::Descriptor& segment, int places, int ranks, int place) {
+  segment_ = segment;
   places_ = places;
   place_ = place;
   // A rank that waits for a note looks at its beginning.
@@ -85,7 +85,8 @@ bool Notes::open(int segment_fd, int places, int ranks, int place) {
     if (!reserve(i, beginning)) return false;
   }
   if (!reserve(place, beginning)) return false;
-  void* memory = mmap(nullptr, head_bytes(places), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, 0);
+  void* memory =
+      mmap(nullptr, head_bytes(places), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, segment_.needed(), 0);
   if (memory == MAP_FAILED) return false;
   head_ = memory;
   notes_ = reinterpret_cast<Note*>(static_cast<char*>(memory) + notes_offset(places));
@@ -99,12 +100,12 @@ void Notes::close() {
 }
 
 HostPage* Notes::host_page() const {
-  if (!reserve_segment(fd_, host_page_offset(places_), sizeof(HostPage))) return nullptr;
+  if (!reserve_segment(segment_.needed(), host_page_offset(places_), sizeof(HostPage))) return nullptr;
   return reinterpret_cast<HostPage*>(static_cast<char*>(head_) + host_page_offset(places_));
 }
 
 bool Notes::reserve(int place, size_t bytes) const {
-  return reserve_segment(fd_, notes_offset(places_) + static_cast<size_t>(place) * sizeof(Note), bytes);
+  return reserve_segment(segment_.needed(), notes_offset(places_) + static_cast<size_t>(place) * sizeof(Note), bytes);
 }
 
 bool Notes::write(std::string_view key, std::string_view value) {

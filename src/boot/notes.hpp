@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "boot/host_page.hpp"
 #include "boot/status.hpp"
 
@@ -66,7 +67,7 @@ class Notes {
  public:
   // False, with errno: there is no address space, or no memory.
   // `ranks`: that take part, in the first of the segment's `places`.
-  [[nodiscard]] bool open(int segment_fd, int places, int ranks, int place);
+  [[nodiscard]] bool open(const base::Descriptor& segment, int places, int ranks, int place);
   void close();
 
   // The page behind the notes; nullptr, with errno: there is no memory.
@@ -89,7 +90,7 @@ class Notes {
 
   void* head_ = nullptr;
   Note* notes_ = nullptr;
-  int fd_ = -1;
+  base::Descriptor segment_;
   int places_ = 0;
   int place_ = 0;
   uint32_t bytes_ = 0;  // of our text

@@ -20,6 +20,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "base/lock.hpp"
 #include "boot/job_number.hpp"
 #include "boot/service.hpp"
@@ -28,7 +29,7 @@
 namespace weft::boot {
 namespace {
 
-constinit int line = -1;
+constinit base::Descriptor line;
 constinit base::Lock learning;
 
 // In RankStatus::own_launcher.
@@ -74,7 +75,7 @@ int set_aside(int fd) {
 // The process that is made here ends at once and leaves the launcher to the system: the program's own wait() finds no
 // child that it does not know. 0 or an errno.
 int run(const std::string& launcher, const Job& job, int its_line) {
-  const int segment = set_aside(job.segment_fd);
+  const int segment = set_aside(job.segment.needed());
   const int moved_line = set_aside(its_line);
   const std::string pid = std::to_string(getpid());
   const std::string places = std::to_string(job.places_here());
@@ -152,7 +153,7 @@ bool start(Job& job, void (*meanwhile)(), base::Problem& problem) {
   if (error == 0) job.service = read_door(ends[0], meanwhile);
   if (!job.service.empty()) {
     if (job.one_host()) job.number = number_of_door(job.service);
-    line = ends[0];
+    line = {ends[0], "a launcher of this process"};
     return true;
   }
   close(ends[0]);
@@ -166,7 +167,7 @@ bool start(Job& job, void (*meanwhile)(), base::Problem& problem) {
 class Lines {
  public:
   explicit Lines(const Job& job) : bytes_(job_header_bytes(job.started_here())), started_(job.started_here()) {
-    void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, job.segment_fd, 0);
+    void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, job.segment.needed(), 0);
     if (memory != MAP_FAILED) memory_ = memory;
   }
   ~Lines() {
@@ -242,16 +243,15 @@ bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem) {
 void learn_own_launcher(Job& job) {
   if (has_own_launcher(job.launcher) || !job.can_grow() || !job.service.empty()) return;
   uint32_t word = none;
-  if (pread(job.segment_fd, &word, sizeof word, offsetof(RankStatus, own_launcher)) != sizeof word) return;
+  if (pread(job.segment.number(), &word, sizeof word, offsetof(RankStatus, own_launcher)) != sizeof word) return;
   if (word > starting && word < starting + job_numbers) take(job, word);
 }
 
 void leave_own_launcher(Job& job) {
   learn_own_launcher(job);
-  if (line >= 0) {
-    (void)!send(line, &attach_left, sizeof attach_left, MSG_DONTWAIT | MSG_NOSIGNAL);
-    close(line);
-    line = -1;
+  if (line.is_open()) {
+    (void)!send(line.number(), &attach_left, sizeof attach_left, MSG_DONTWAIT | MSG_NOSIGNAL);
+    line.close();
   } else if (!has_own_launcher(job.launcher) && !job.service.empty()) {
     constexpr int patience_s = 5;
     Packet answer;

@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
+#include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/process.hpp"
 
@@ -35,6 +37,18 @@ bool find_place(const std::string& address, Place& at) {
          at.pid > 0 && at.descriptor >= 0;
 }
 
+// Where the job's segment is found when the program has closed its descriptor.
+struct Source {
+  base::Lock lock;
+  std::string address;
+  base::Descriptor again;
+};
+
+Source& source() {
+  static auto* const one = new Source;
+  return *one;
+}
+
 bool same_file(int fd, const Place& at) {
   struct stat s;
   return fstat(fd, &s) == 0 && s.st_dev == at.device && s.st_ino == at.inode;
@@ -51,7 +65,28 @@ int open_by_pidfd(pid_t pid, int remote_fd) {
   return fd;
 }
 
+// -1: it is another file, or that process has ended or has closed it too.
+int open_again(const base::Descriptor& closed) {
+  Source& from = source();
+  const std::lock_guard guard(from.lock);
+  if (from.again.is_intact() && closed.is_same(from.again.unchecked())) return from.again.unchecked();
+  const int found = open_segment(from.address);
+  if (found < 0) return -1;
+  if (!closed.is_same(found)) {
+    close(found);
+    return -1;
+  }
+  from.again = found;
+  return found;
+}
+
 }  // namespace
+
+base::Descriptor keep_segment(int fd, const std::string& address) {
+  source().address = address;
+  base::Descriptor::set_finder(open_again);
+  return {fd, "the job's shared memory"};
+}
 
 int create_segment(bool inherited) {
   int fd = memfd_create(segment_name, MFD_ALLOW_SEALING | (inherited ? 0 : MFD_CLOEXEC));

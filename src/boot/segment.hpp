@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/descriptor.hpp"
+
 namespace weft::boot {
 
 // A new, empty segment, mode 0600; -1 and errno when there is none.
@@ -33,6 +35,10 @@ std::string segment_address(int fd);
 [[nodiscard]] int process_in(const std::string& address);
 // Whether a descriptor, from wherever, is the segment with this address.
 [[nodiscard]] bool is_segment_at(int fd, const std::string& address);
+
+// Keeps the job's segment. If the program closes it, it is opened again from the process with this address; empty:
+// there is none.
+[[nodiscard]] base::Descriptor keep_segment(int fd, const std::string& address);
 
 // The inode of the namespace in which our process has its number: in another one that number is another process. 0:
 // unknown.

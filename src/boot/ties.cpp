@@ -46,15 +46,16 @@ bool Ties::change(int place, int other, bool tied) const {
   const off_t at = word_at(places_, place, static_cast<size_t>(other) / word_bits);
   const uint64_t bit = uint64_t{1} << (static_cast<size_t>(other) % word_bits);
   uint64_t before = 0;
-  if (pread(fd_, &before, sizeof before, at) != sizeof before) return false;
+  const int fd = segment_.needed();
+  if (pread(fd, &before, sizeof before, at) != sizeof before) return false;
   if (((before & bit) != 0) == tied) return true;
   // Memory is reserved before it is touched.
-  if (const int error = posix_fallocate(fd_, at, sizeof before); error != 0) {
+  if (const int error = posix_fallocate(fd, at, sizeof before); error != 0) {
     errno = error;
     return false;
   }
   const off_t page = at & ~static_cast<off_t>(page_bytes - 1);
-  void* const mapped = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, page);
+  void* const mapped = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, page);
   if (mapped == MAP_FAILED) return false;
   std::atomic_ref<uint64_t> word(*reinterpret_cast<uint64_t*>(static_cast<char*>(mapped) + (at - page)));
   if (tied) {
@@ -76,7 +77,8 @@ bool Ties::cut(int place, int other) const {
 
 bool Ties::clear(int place) const {
   const std::vector<char> row(ties_row_bytes(places_));
-  return pwrite(fd_, row.data(), row.size(), word_at(places_, place, 0)) == static_cast<ssize_t>(row.size());
+  return pwrite(segment_.needed(), row.data(), row.size(), word_at(places_, place, 0)) ==
+         static_cast<ssize_t>(row.size());
 }
 
 std::vector<int> Ties::connected_with(int place) const {
@@ -85,9 +87,9 @@ std::vector<int> Ties::connected_with(int place) const {
   std::vector<uint64_t> rows(count * words);
   const size_t bytes = rows.size() * sizeof(uint64_t);
   // A segment that no rank has sized yet has no ties.
-  if (pread(fd_, rows.data(), bytes, word_at(places_, 0, 0)) != static_cast<ssize_t>(bytes))
-    rows.assign(rows.size(), 0);
-  const std::vector<uint32_t> worlds = read_worlds(fd_, places_, started_);
+  const int fd = segment_.needed();
+  if (pread(fd, rows.data(), bytes, word_at(places_, 0, 0)) != static_cast<ssize_t>(bytes)) rows.assign(rows.size(), 0);
+  const std::vector<uint32_t> worlds = read_worlds(fd, places_, started_);
   const auto tied = [&](size_t a, size_t b) { return (rows[a * words + b / word_bits] >> (b % word_bits) & 1) != 0; };
   std::vector<bool> seen(count);
   std::vector<size_t> open{static_cast<size_t>(place)};

@@ -11,13 +11,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace weft::boot {
 
 class Ties {
  public:
   Ties() = default;
   // Of so many places, of which the job began with the first `started`.
-  Ties(int segment_fd, int places, int started) : fd_(segment_fd), places_(places), started_(started) {}
+  Ties(const base::Descriptor& segment, int places, int started)
+      : segment_(segment), places_(places), started_(started) {}
 
   // False with errno: there is no memory for it.
   [[nodiscard]] bool tie(int place, int other) const;
@@ -32,7 +35,7 @@ class Ties {
  private:
   [[nodiscard]] bool change(int place, int other, bool tied) const;
 
-  int fd_ = -1;
+  base::Descriptor segment_;
   int places_ = 0;
   int started_ = 0;
 };

@@ -59,7 +59,7 @@ void write_tie(int32_t job_rank, bool on) {
     afar->insert(job_rank);
     return;
   }
-  const boot::Ties ties(world->job.segment_fd, world->places_here(), world->job.started_here());
+  const boot::Ties ties(world->job.segment, world->places_here(), world->job.started_here());
   const int32_t ours = world->place_here();
   const int32_t theirs = world->job.place_here(job_rank);
   if (on ? ties.tie(ours, theirs) : ties.cut(ours, theirs)) return;
@@ -202,7 +202,7 @@ void leave_together() {
   say_that_we_leave();
   const bool grown = world->line_at(0).grown.load(std::memory_order_acquire) != 0;
   if (!grown && those_afar_leave() && others_leave()) return;  // nobody is of another world
-  const boot::Ties ties(world->job.segment_fd, world->places_here(), world->job.started_here());
+  const boot::Ties ties(world->job.segment, world->places_here(), world->job.started_here());
   const auto stays = [](int32_t place) {
     const int32_t job_rank = world->job.rank_at(place);
     const boot::Phase phase = phase_of(job_rank);

@@ -88,7 +88,7 @@ size_t header_bytes() {
 }
 
 void map_header() {
-  header = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, world->job.segment_fd, 0);
+  header = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, world->job.segment.needed(), 0);
   if (header == MAP_FAILED) {
     start_failed({.cause = "cannot map the head of the job's shared memory",
                   .error = errno,
@@ -164,7 +164,7 @@ void open_transports() {
                           .places = world->places_here(),
                           .place_of = [job = &world->job](int rank) { return job->place_here(rank); },
                           .generation = world->job.generation,
-                          .segment = world->job.segment_fd,
+                          .segment = world->job.segment,
                           .lanes = world->lane_map,
                           .own_sink = on_counted_arrival,
                           .watched = boot::has_own_launcher(world->job.launcher) ? 0 : world->job.local_ranks,
@@ -206,7 +206,7 @@ class Agreement {
   }
 
   void check_here() const {
-    if (!boot::reserve_segment(world->job.segment_fd, 0, sizeof(boot::RankStatus))) {
+    if (!boot::reserve_segment(world->job.segment.needed(), 0, sizeof(boot::RankStatus))) {
       start_failed({.cause = "no memory for the head of the job's shared memory",
                     .error = errno,
                     .remedy = "free memory on this host, or raise the job's memory limit"});

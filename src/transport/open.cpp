@@ -58,7 +58,7 @@ relay::Host sharing_host(shm::ShmTransport& memory, int rank, int ranks, int pla
   for (int i = 0; i < ranks; ++i) {
     if (i == rank || memory.reaches(i)) here.push_back(i);
   }
-  return {.segment = memory.fd(),
+  return {.segment = memory.segment(),
           .offset = shm::segment_bytes(static_cast<int>(here.size())),
           .place = place,
           .here = here,

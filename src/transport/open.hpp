@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "boot/host_page.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/inlined.hpp"
@@ -51,7 +52,7 @@ struct HostOpening {
   int places;                             // how many these are
   std::function<int(int rank)> place_of;  // negative: the rank is on another host
   uint32_t generation;                    // of the processes that had our place: boot/job.hpp
-  int segment;                            // the descriptor of the host's shared memory
+  base::Descriptor segment;               // the host's shared memory
   LaneMap lanes;
   Sink own_sink;  // for messages to ourselves, which arrive while they are sent
   int watched;    // in so many places, from the first on, processes that end are noticed: the launcher may not

@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   const int places = job.one_host() ? job.places : ranks;
   const int place = job.place_here(job.rank);
   if (place < 0 || place >= ranks) return 89;
-  void* segment = mmap(nullptr, segment_bytes(places), PROT_READ | PROT_WRITE, MAP_SHARED, job.segment_fd, 0);
+  void* segment = mmap(nullptr, segment_bytes(places), PROT_READ | PROT_WRITE, MAP_SHARED, job.segment.needed(), 0);
   if (segment == MAP_FAILED) return 90;
   boot::set_phase(segment, place, boot::Phase::initialised);
   auto* marks = reinterpret_cast<std::atomic<uint32_t>*>(static_cast<char*>(segment) + boot::head_bytes(places));

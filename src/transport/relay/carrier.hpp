@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/lock.hpp"
 #include "transport/net/carrier.hpp"
 #include "transport/relay/memory.hpp"
@@ -21,7 +22,7 @@ namespace weft::transport::relay {
 
 // The place of a rank on its host, and what the ranks there share.
 struct Host {
-  int segment;                          // its descriptor,
+  base::Descriptor segment;             // its memory,
   size_t offset;                        // and where the relay's part begins in it
   int place;                            // of this rank,
   std::vector<int> here;                // among these, in order

@@ -47,8 +47,9 @@ Layout layout_for(int places, HostBuffers buffers) {
   return layout;
 }
 
-Memory::Memory(int segment, size_t offset, const Layout& layout) : segment_(segment), offset_(offset), layout_(layout) {
-  void* const mapped = mmap(nullptr, layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, segment,
+Memory::Memory(const base::Descriptor& segment, size_t offset, const Layout& layout)
+    : segment_(segment), offset_(offset), layout_(layout) {
+  void* const mapped = mmap(nullptr, layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, segment.needed(),
                             static_cast<off_t>(offset));
   if (mapped == MAP_FAILED) {
     fail_for_good({.cause = "cannot map " + std::to_string(layout.total >> 10) +
@@ -65,7 +66,7 @@ Memory::~Memory() {
 }
 
 void Memory::reserve(size_t at, size_t bytes) const {
-  if (boot::reserve_segment(segment_, offset_ + at, bytes)) return;
+  if (boot::reserve_segment(segment_.needed(), offset_ + at, bytes)) return;
   fail_for_good({.cause = "cannot reserve " + std::to_string((bytes + 1023) >> 10) +
                           " KiB of shared memory for messages between hosts",
                  .error = errno,

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
 #include "transport/api/memory.hpp"
 #include "transport/net/carrier.hpp"
 #include "transport/relay/ring.hpp"
@@ -96,7 +97,7 @@ Layout layout_for(int places, HostBuffers buffers);
 class Memory {
  public:
   // `offset` in the segment. Ends the job with a message when there is no address space or memory.
-  Memory(int segment, size_t offset, const Layout& layout);
+  Memory(const base::Descriptor& segment, size_t offset, const Layout& layout);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -130,7 +131,7 @@ class Memory {
     return reinterpret_cast<std::atomic<uint32_t>*>(memory_ + layout_.owners_at)[number];
   }
 
-  const int segment_;
+  const base::Descriptor segment_;
   const size_t offset_;
   const Layout layout_;
   unsigned char* memory_;

@@ -13,8 +13,8 @@
 
 namespace weft::transport::shm {
 
-void Heap::open(int fd, char* base, size_t offset, size_t bytes) {
-  fd_ = fd;
+void Heap::open(const base::Descriptor& file, char* base, size_t offset, size_t bytes) {
+  file_ = file;
   base_ = base;
   offset_ = offset;
   size_ = bytes;
@@ -40,7 +40,7 @@ void* Heap::allocate(size_t bytes, size_t alignment, Pages pages) {
     errno = ENOMEM;
     return nullptr;
   }
-  if (pages == Pages::reserved && !boot::reserve_segment(fd_, offset_ + start, bytes)) return nullptr;
+  if (pages == Pages::reserved && !boot::reserve_segment(file_.needed(), offset_ + start, bytes)) return nullptr;
   if (pages == Pages::reserved) pages::make_huge(base_ + start, bytes);
   used_.emplace(start, Piece{bytes, pages});
   (void)madvise(base_ + start, bytes, MADV_DODUMP);
@@ -53,8 +53,8 @@ Heap::Piece Heap::release(void* memory) {
   if (found == used_.end()) return {};
   const Piece piece = found->second;
   // The range stays ours; its contents are gone, as with free().
-  (void)fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_ + found->first),
-                  static_cast<off_t>(piece.bytes));
+  (void)fallocate(file_.number(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(offset_ + found->first), static_cast<off_t>(piece.bytes));
   (void)madvise(base_ + found->first, piece.bytes, MADV_DONTDUMP);
   used_.erase(found);
   return piece;

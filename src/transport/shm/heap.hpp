@@ -12,12 +12,14 @@
 #include <map>
 #include <mutex>
 
+#include "base/descriptor.hpp"
+
 namespace weft::transport::shm {
 
 class Heap {
  public:
-  // `base` is where [offset, offset + bytes) of the segment behind `fd` is mapped.
-  void open(int fd, char* base, size_t offset, size_t bytes);
+  // `base` is where [offset, offset + bytes) of the segment behind `file` is mapped.
+  void open(const base::Descriptor& file, char* base, size_t offset, size_t bytes);
 
   enum class Pages : uint8_t { reserved, untouched };
 
@@ -43,7 +45,7 @@ class Heap {
   }
 
  private:
-  int fd_ = -1;
+  base::Descriptor file_;
   std::atomic<char*> base_ = nullptr;
   size_t offset_ = 0;
   std::atomic<size_t> size_ = 0;

@@ -14,12 +14,12 @@
 
 namespace weft::transport::shm {
 
-void Large::open(int fd, uint64_t offset, Slots slots, Pages pages) {
+void Large::open(const base::Descriptor& file, uint64_t offset, Slots slots, Pages pages) {
   std::lock_guard guard(mutex_);
   offset_ = offset;
   slots_ = slots;
   pages_ = pages;
-  fd_ = fd;
+  file_ = file;
 }
 
 Large::~Large() {
@@ -30,14 +30,14 @@ void* Large::allocate(size_t bytes, size_t alignment) {
   std::lock_guard guard(mutex_);
   uint32_t log2 = slots_.size_for(bytes);
   while (log2 <= Slots::most_log2 && ~used_[log2] == 0) ++log2;
-  if (fd_ < 0 || log2 > Slots::most_log2) {
+  if (!file_.is_open() || log2 > Slots::most_log2) {
     errno = ENOMEM;
     return nullptr;
   }
   const auto number = static_cast<uint32_t>(std::countr_one(used_[log2]));
   const Slot slot = slots_.slot(log2, number);
   const int flags = MAP_SHARED | (pages_ == Pages::untouched ? MAP_NORESERVE : 0);
-  void* const memory = base::map_aligned(bytes, alignment, flags, fd_, offset_ + slot.begin);
+  void* const memory = base::map_aligned(bytes, alignment, flags, file_.needed(), offset_ + slot.begin);
   if (memory == MAP_FAILED) return nullptr;
   const auto at = reinterpret_cast<uintptr_t>(memory);
   used_[log2] |= uint64_t{1} << number;
@@ -53,11 +53,12 @@ size_t Large::release(void* memory) {
   if (found == pieces_.end()) return 0;
   const Piece piece = found->second;
   pieces_.erase(found);
+  const int fd = file_.number();
   // The kernel takes the reservation of a huge page back with the page alone: one that was never touched must be there
   // before the hole is made.
-  if (pages_ == Pages::reserved_huge) (void)boot::reserve_segment(fd_, offset_ + piece.slot, piece.bytes);
+  if (pages_ == Pages::reserved_huge) (void)boot::reserve_segment(fd, offset_ + piece.slot, piece.bytes);
   // Peers may have it mapped still: only the hole gives the pages back.
-  (void)fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_ + piece.slot),
+  (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_ + piece.slot),
                   static_cast<off_t>(piece.bytes));
   munmap(memory, piece.bytes);
   used_[piece.log2] &= ~(uint64_t{1} << piece.number);

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/descriptor.hpp"
 #include "transport/shm/slots.hpp"
 
 namespace weft::transport::shm {
@@ -22,8 +23,8 @@ class Large {
   // Explicit huge pages are reserved when they are mapped, so that touching them cannot fail.
   enum class Pages : uint8_t { untouched, reserved_huge };
 
-  // The slots begin `offset` bytes into the file behind `fd`; nothing can be allocated before this.
-  void open(int fd, uint64_t offset, Slots slots = {}, Pages pages = Pages::untouched);
+  // The slots begin `offset` bytes into the file behind `file`; nothing can be allocated before this.
+  void open(const base::Descriptor& file, uint64_t offset, Slots slots = {}, Pages pages = Pages::untouched);
   ~Large();
 
   // Of whole pages of the file, at a multiple of `alignment`, a power of two of at least such a page. nullptr with
@@ -49,7 +50,7 @@ class Large {
   };
   [[gnu::cold]] std::optional<uint64_t> look_up(uintptr_t at, size_t bytes) const;
 
-  int fd_ = -1;
+  base::Descriptor file_;
   uint64_t offset_ = 0;
   Slots slots_;
   Pages pages_ = Pages::untouched;

@@ -55,24 +55,23 @@ Slots slots_of_huge(size_t page) {
 Memory::~Memory() {
   if (mapped_heap_ != nullptr) munmap(mapped_heap_, mapped_bytes_);
   if (first_line_ != nullptr) munmap(first_line_, sizeof *first_line_);
-  for (const HugePages& huge : huge_) {
-    if (huge.fd >= 0) close(huge.fd);
-  }
+  for (HugePages& huge : huge_) huge.file.close();
 }
 
 bool Memory::open() {
   std::lock_guard guard(mutex_);
   if (first_line_ == nullptr) {
-    void* const head = mmap(nullptr, sizeof(boot::RankStatus), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    void* const head =
+        mmap(nullptr, sizeof(boot::RankStatus), PROT_READ | PROT_WRITE, MAP_SHARED, segment_.needed(), 0);
     if (head == MAP_FAILED) return false;
     first_line_ = &boot::status_of(head, 0);
-    promises_.open(fd_, &first_line_->promised);
-    if (layout_.slots != 0) large_.open(fd_, layout_.slots_at(place_));
+    promises_.open(segment_, &first_line_->promised);
+    if (layout_.slots != 0) large_.open(segment_, layout_.slots_at(place_));
   }
   if (layout_.heap == 0 || mapped_heap_ != nullptr) return true;
-  mapped_heap_ = map_heap_of(layout_, place_, fd_, mapped_bytes_);
+  mapped_heap_ = map_heap_of(layout_, place_, segment_.needed(), mapped_bytes_);
   if (mapped_heap_ == nullptr) return false;
-  heap_.open(fd_, mapped_heap_, layout_.heap_at(place_), mapped_bytes_);
+  heap_.open(segment_, mapped_heap_, layout_.heap_at(place_), mapped_bytes_);
   return true;
 }
 
@@ -87,17 +86,18 @@ Memory::HugePages* Memory::huge_pages(size_t page) {
     if (huge.page == page) return &huge;
     if (huge.page != 0) continue;
     const Slots slots = slots_of_huge(page);
-    huge.fd = boot::create_huge_file(page, slots.total());
-    if (huge.fd < 0) return nullptr;
-    huge.pieces.open(huge.fd, 0, slots, Large::Pages::reserved_huge);
+    const int made = boot::create_huge_file(page, slots.total());
+    if (made < 0) return nullptr;
+    huge.file = {made, "huge pages"};
+    huge.pieces.open(huge.file, 0, slots, Large::Pages::reserved_huge);
     huge.page = page;
     struct stat file = {};
-    if (control_ != nullptr && fstat(huge.fd, &file) == 0) {
+    if (control_ != nullptr && fstat(made, &file) == 0) {
       HugeFile& published = control_->huge[&huge - huge_];
       published.page_log2 = slots.least_log2;
       published.device = file.st_dev;
       published.inode = file.st_ino;
-      published.descriptor.store(static_cast<uint32_t>(huge.fd) + 1, std::memory_order_release);
+      published.descriptor.store(static_cast<uint32_t>(made) + 1, std::memory_order_release);
     }
     any_huge_.fetch_add(1, std::memory_order_relaxed);
     return &huge;
@@ -220,16 +220,14 @@ uint64_t Memory::huge_key_of(const void* address, size_t bytes) const {
 PeerMemory::~PeerMemory() {
   if (char* const heap = heap_.load(std::memory_order_relaxed)) munmap(heap, heap_bytes_);
   for (const auto& [key, slot] : slots_) munmap(slot.first, slot.second);
-  for (const int fd : huge_fds_) {
-    if (fd >= 0) close(fd);
-  }
+  for (base::Descriptor& file : huge_files_) file.close();
 }
 
 char* PeerMemory::map_heap() {
   std::lock_guard guard(mutex_);
   char* heap = heap_.load(std::memory_order_relaxed);
   if (heap != nullptr) return heap;
-  heap = map_heap_of(layout_, place_, fd_, heap_bytes_);
+  heap = map_heap_of(layout_, place_, segment_.needed(), heap_bytes_);
   heap_.store(heap, std::memory_order_release);
   return heap;
 }
@@ -238,7 +236,7 @@ char* PeerMemory::map_heap() {
 char* PeerMemory::find_apart(uint64_t key, size_t bytes) {
   std::lock_guard guard(mutex_);
   if (const uint64_t first = layout_.slots_at(place_); key - first < layout_.slots)
-    return find_in_slot(fd_, first, {}, key, key - first, bytes);
+    return find_in_slot(segment_.needed(), first, {}, key, key - first, bytes);
   if ((key & huge_key) == 0) return nullptr;
   const uint64_t number = (key & ~huge_key) >> huge_file_shift;
   const uint64_t at = key & ((uint64_t{1} << huge_file_shift) - 1);
@@ -249,14 +247,14 @@ char* PeerMemory::find_apart(uint64_t key, size_t bytes) {
 }
 
 // A slot once mapped stays right whatever the peer allocates there: its pages are the peer's in any case.
-char* PeerMemory::find_in_slot(int file_fd, uint64_t first, Slots slots, uint64_t key, uint64_t at, size_t bytes) {
+char* PeerMemory::find_in_slot(int file, uint64_t first, Slots slots, uint64_t key, uint64_t at, size_t bytes) {
   const Slot slot = slots.slot_of(at);
   const uint64_t inside = at - slot.begin;
   if (bytes > slot.bytes - inside) return nullptr;
   auto& [memory, size] = slots_[key - inside];
   if (memory != nullptr) return memory + inside;
   void* const mapped = base::map_aligned(slot.bytes, std::min<size_t>(slot.bytes, size_t{1} << 30),
-                                         MAP_SHARED | MAP_NORESERVE, file_fd, first + slot.begin);
+                                         MAP_SHARED | MAP_NORESERVE, file, first + slot.begin);
   if (mapped == MAP_FAILED) return nullptr;
   (void)madvise(mapped, slot.bytes, MADV_DONTDUMP);
   memory = static_cast<char*>(mapped);
@@ -270,12 +268,12 @@ int PeerMemory::huge_file(size_t number, size_t& page) {
   const uint32_t descriptor = published.descriptor.load(std::memory_order_acquire);
   if (descriptor == 0 || published.page_log2 < 16 || published.page_log2 > 34) return -1;
   page = size_t{1} << published.page_log2;
-  if (huge_fds_[number] >= 0) return huge_fds_[number];
+  if (const int known = huge_files_[number].number(); known >= 0) return known;
   const std::string address = std::to_string(control_->pid.load(std::memory_order_relaxed)) + ":" +
                               std::to_string(descriptor - 1) + ":" + std::to_string(published.device) + ":" +
                               std::to_string(published.inode);
-  huge_fds_[number] = boot::open_segment(address);
-  return huge_fds_[number];
+  huge_files_[number] = {boot::open_segment(address), "huge pages of another rank"};
+  return huge_files_[number].unchecked();
 }
 
 }  // namespace weft::transport::shm

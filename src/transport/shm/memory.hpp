@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "pages/plan.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/shm/heap.hpp"
@@ -27,8 +28,9 @@ namespace weft::transport::shm {
 
 class Memory {
  public:
-  // Of the rank at `place`, whose control page is `control`, in the segment behind `fd`.
-  Memory(const Layout& layout, int place, int fd) : layout_(layout), place_(place), fd_(fd) {}
+  // Of the rank at `place`, whose control page is `control`, in this segment.
+  Memory(const Layout& layout, int place, const base::Descriptor& segment)
+      : layout_(layout), place_(place), segment_(segment) {}
   ~Memory();
   void publish_in(Control* control) { control_ = control; }
 
@@ -48,7 +50,7 @@ class Memory {
  private:
   struct HugePages {
     size_t page = 0;  // 0: not made yet
-    int fd = -1;
+    base::Descriptor file;
     Large pieces;
   };
   struct Known {
@@ -65,7 +67,7 @@ class Memory {
 
   const Layout& layout_;
   int place_;
-  int fd_;
+  base::Descriptor segment_;
   Control* control_ = nullptr;
   pages::System system_;
   std::mutex mutex_;  // of opening, of making files of huge pages, and of known_
@@ -83,8 +85,8 @@ class Memory {
 // A peer's memory, mapped piece by piece when it is first used.
 class PeerMemory {
  public:
-  PeerMemory(const Layout& layout, int place, int fd, const Control* control)
-      : layout_(layout), place_(place), fd_(fd), control_(control) {}
+  PeerMemory(const Layout& layout, int place, const base::Descriptor& segment, const Control* control)
+      : layout_(layout), place_(place), segment_(segment), control_(control) {}
   ~PeerMemory();
 
   // Where `bytes` behind a key lie for us, as long as this lives; nullptr: the peer has no such memory, or there is no
@@ -104,18 +106,18 @@ class PeerMemory {
   }
   [[gnu::cold]] char* map_heap();
   [[gnu::cold]] char* find_apart(uint64_t key, size_t bytes);
-  char* find_in_slot(int file_fd, uint64_t first, Slots slots, uint64_t key, uint64_t at, size_t bytes);
+  char* find_in_slot(int file, uint64_t first, Slots slots, uint64_t key, uint64_t at, size_t bytes);
   int huge_file(size_t number, size_t& page);
 
   const Layout& layout_;
   int place_;
-  int fd_;
+  base::Descriptor segment_;
   const Control* control_;
   std::atomic<char*> heap_ = nullptr;
   size_t heap_bytes_ = 0;                               // of it that are mapped
   std::mutex mutex_;                                    // of the rest
   std::map<uint64_t, std::pair<char*, size_t>> slots_;  // mapped, by the key of their first byte
-  int huge_fds_[most_huge_files] = {-1, -1, -1, -1};
+  base::Descriptor huge_files_[most_huge_files];
 };
 
 }  // namespace weft::transport::shm

@@ -27,13 +27,13 @@ OtherJobs::~OtherJobs() {
 bool OtherJobs::add(int first, int places, int segment_fd) {
   auto job = std::make_unique<Job>();
   job->places = places;
-  job->segment_fd = segment_fd;
+  job->segment = {segment_fd, "the shared memory of another job"};
   job->layout = layout_for(places);
   struct stat facts = {};
   const bool alike = fstat(segment_fd, &facts) == 0 && static_cast<size_t>(facts.st_size) == job->layout.total &&
                      noted_layout(segment_fd) == sum_of(job->layout);
   if (!alike) return false;
-  if (job->layout.pool != 0) job->shared_staging = std::make_unique<SharedStaging>(job->layout, segment_fd, places);
+  if (job->layout.pool != 0) job->shared_staging = std::make_unique<SharedStaging>(job->layout, job->segment, places);
   const std::lock_guard guard(mutex_);
   jobs_[first] = std::move(job);
   return true;
@@ -49,7 +49,7 @@ void OtherJobs::drop(int first) {
     device::unpin(region, job.layout.region);
     munmap(region, job.layout.region);
   }
-  close(job.segment_fd);
+  job.segment.close();
   jobs_.erase(found);
 }
 
@@ -81,13 +81,13 @@ Endpoint* OtherJobs::connect(int rank) {
   char*& region = job.regions[place];
   const size_t at = job.layout.rank_at(place);
   if (region == nullptr) {
-    if (!boot::reserve_segment(job.segment_fd, at, job.layout.rings_offset)) {
+    if (!boot::reserve_segment(job.segment.needed(), at, job.layout.rings_offset)) {
       fail_at(rank, "its control page cannot be had", errno);
       return nullptr;
     }
     const size_t alignment = pages::wants_huge() ? pages::huge_boundary : 1;
     void* const mapped =
-        base::map_aligned(job.layout.region, alignment, MAP_SHARED | MAP_NORESERVE, job.segment_fd, at);
+        base::map_aligned(job.layout.region, alignment, MAP_SHARED | MAP_NORESERVE, job.segment.needed(), at);
     if (mapped == MAP_FAILED) {
       fail_at(rank, "its receive rings cannot be mapped", errno);
       return nullptr;
@@ -98,7 +98,7 @@ Endpoint* OtherJobs::connect(int rank) {
   uint32_t generation = 0;
   const off_t line = static_cast<off_t>(sizeof(boot::RankStatus)) * place;
   const off_t field = line + static_cast<off_t>(offsetof(boot::RankStatus, generation));
-  if (pread(job.segment_fd, &generation, sizeof generation, field) != sizeof generation) generation = 0;
+  if (pread(job.segment.needed(), &generation, sizeof generation, field) != sizeof generation) generation = 0;
   const uint32_t word = reinterpret_cast<Control*>(region)->lanes.load(std::memory_order_acquire);
   const uint32_t lanes = word & Control::lanes_mask;
   if (!std::has_single_bit(lanes) || lanes > max_lanes ||
@@ -106,7 +106,7 @@ Endpoint* OtherJobs::connect(int rank) {
     fail_at(rank, "no process is there", 0);
     return nullptr;
   }
-  known = std::make_unique<ShmEndpoint>(home_, job.layout, job.segment_fd, place, region, job.shared_staging.get());
+  known = std::make_unique<ShmEndpoint>(home_, job.layout, job.segment, place, region, job.shared_staging.get());
   return known.get();
 }
 

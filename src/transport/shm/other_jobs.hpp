@@ -46,7 +46,7 @@ class OtherJobs final : public Transport {
  private:
   struct Job {
     int places;
-    int segment_fd;
+    base::Descriptor segment;
     Layout layout;
     std::unique_ptr<SharedStaging> shared_staging;  // if its ranks share it
     std::map<int, char*> regions;                   // of ranks that were contacted, by place

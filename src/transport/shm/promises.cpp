@@ -19,8 +19,8 @@ bool Promises::make(size_t bytes, std::string& problem) {
     promised_->fetch_add(bytes, std::memory_order_relaxed);
     return true;
   }
-  struct stat segment = {};
-  const uint64_t touched = fstat(fd_, &segment) == 0 ? static_cast<uint64_t>(segment.st_blocks) * 512 : 0;
+  struct stat file = {};
+  const uint64_t touched = fstat(segment_.number(), &file) == 0 ? static_cast<uint64_t>(file.st_blocks) * 512 : 0;
   const pages::Available there = pages::available();
   // Counted only once it is granted: other ranks must not be refused for the sake of what this one does not get.
   uint64_t promised = promised_->load(std::memory_order_relaxed);

@@ -15,15 +15,16 @@
 #include <mutex>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "pages/available.hpp"
 
 namespace weft::transport::shm {
 
 class Promises {
  public:
-  // `promised`: bytes, of all ranks, in the segment behind `fd`.
-  void open(int fd, std::atomic<uint64_t>* promised) {
-    fd_ = fd;
+  // `promised`: bytes, of all ranks, in the segment behind `segment`.
+  void open(const base::Descriptor& segment, std::atomic<uint64_t>* promised) {
+    segment_ = segment;
     promised_ = promised;
   }
 
@@ -33,7 +34,7 @@ class Promises {
   void end(size_t bytes) { promised_->fetch_sub(bytes, std::memory_order_relaxed); }
 
  private:
-  int fd_ = -1;
+  base::Descriptor segment_;
   std::atomic<uint64_t>* promised_ = nullptr;
   std::mutex mutex_;     // of the next
   uint64_t credit_ = 0;  // of the last look at the system: bytes for small promises, which need no look of their own

@@ -25,10 +25,10 @@ constexpr uint64_t claimed_by(int place) {
 
 }  // namespace
 
-SharedStaging::SharedStaging(const Layout& layout, int segment_fd, int places)
-    : layout_(layout), segment_(segment_fd), places_(places) {
-  void* const mapped = mmap(nullptr, layout_.pool, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, segment_,
-                            static_cast<off_t>(layout_.first_pool));
+SharedStaging::SharedStaging(const Layout& layout, const base::Descriptor& segment, int places)
+    : layout_(layout), segment_(segment), places_(places) {
+  void* const mapped = mmap(nullptr, layout_.pool, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                            segment_.needed(), static_cast<off_t>(layout_.first_pool));
   if (mapped == MAP_FAILED) {
     fail_for_good({.cause = "cannot map " + std::to_string(layout_.pool >> 10) +
                             " KiB of shared memory for the host's staging buffers",
@@ -47,7 +47,7 @@ SharedStaging::~SharedStaging() {
 }
 
 void SharedStaging::reserve(size_t at, size_t bytes) const {
-  if (boot::reserve_segment(segment_, layout_.first_pool + at, bytes)) return;
+  if (boot::reserve_segment(segment_.needed(), layout_.first_pool + at, bytes)) return;
   fail_for_good({.cause = "cannot reserve " + std::to_string((bytes + 1023) >> 10) +
                           " KiB of shared memory for the host's staging buffers",
                  .error = errno,
@@ -144,7 +144,7 @@ void SharedStaging::free_lost() {
     uint32_t phase = 0;
     const off_t at =
         static_cast<off_t>(sizeof(boot::RankStatus)) * claimer + static_cast<off_t>(offsetof(boot::RankStatus, phase));
-    if (pread(segment_, &phase, sizeof phase, at) != sizeof phase) continue;
+    if (pread(segment_.needed(), &phase, sizeof phase, at) != sizeof phase) continue;
     if (phase != static_cast<uint32_t>(boot::Phase::lost)) continue;
     (void)word(number).compare_exchange_strong(before, before & ~place_mask, std::memory_order_acq_rel,
                                                std::memory_order_relaxed);

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/shm/layout.hpp"
 
@@ -26,7 +27,7 @@ namespace weft::transport::shm {
 class SharedStaging {
  public:
   // Of the segment of a job with so many places on the host.
-  SharedStaging(const Layout& layout, int segment_fd, int places);
+  SharedStaging(const Layout& layout, const base::Descriptor& segment, int places);
   ~SharedStaging();
   SharedStaging(const SharedStaging&) = delete;
   SharedStaging& operator=(const SharedStaging&) = delete;
@@ -63,7 +64,7 @@ class SharedStaging {
   void free_lost();
 
   const Layout& layout_;
-  const int segment_;
+  const base::Descriptor segment_;
   const int places_;
   char* mapped_;
   std::atomic<Word>* words_;

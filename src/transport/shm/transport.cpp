@@ -66,15 +66,16 @@ size_t most_in_a_row(const Layout& layout) {
 
 }  // namespace
 
-ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes, PlaceOf places_of, uint32_t generation)
+ShmTransport::ShmTransport(int place, int places, const base::Descriptor& segment, LaneMap lanes, PlaceOf places_of,
+                           uint32_t generation)
     : rank_(place),
       places_(places),
-      fd_(segment_fd),
+      segment_(segment),
       layout_(layout_for(places)),
       place_of_(std::move(places_of)),
       rings_(std::make_unique<Reader[]>(lanes.lanes())),
       lanes_(lanes),
-      memory_(layout_, place, segment_fd) {
+      memory_(layout_, place, segment) {
   capabilities_ = {.drains = true,
                    .get_put = true,
                    .map = true,
@@ -83,8 +84,8 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
                    .claims = true,
                    .wakes = true,
                    .staging_most = layout_.staging_buffer * most_in_a_row(layout_)};
-  note_layout(segment_fd, layout_);
-  if (layout_.pool != 0) shared_staging_ = std::make_unique<SharedStaging>(layout_, segment_fd, places);
+  note_layout(segment.needed(), layout_);
+  if (layout_.pool != 0) shared_staging_ = std::make_unique<SharedStaging>(layout_, segment, places);
   if (generation != 0) clear_place();
   reserve(layout_.rank_at(place), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
   region_ = map(layout_.rank_at(place), layout_.region, "the receive rings");
@@ -116,7 +117,7 @@ ShmTransport::~ShmTransport() {
 
 char* ShmTransport::map(size_t offset, size_t bytes, const char* what) const {
   const size_t alignment = pages::wants_huge() ? pages::huge_boundary : 1;
-  void* memory = base::map_aligned(bytes, alignment, MAP_SHARED | MAP_NORESERVE, fd_, offset);
+  void* memory = base::map_aligned(bytes, alignment, MAP_SHARED | MAP_NORESERVE, segment_.needed(), offset);
   if (memory != MAP_FAILED) return static_cast<char*>(memory);
   fail_for_good({.cause = "cannot map " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
                  .error = errno,
@@ -124,7 +125,7 @@ char* ShmTransport::map(size_t offset, size_t bytes, const char* what) const {
 }
 
 void ShmTransport::reserve(size_t offset, size_t bytes, const char* what) const {
-  if (boot::reserve_segment(fd_, offset, bytes)) return;
+  if (boot::reserve_segment(segment_.needed(), offset, bytes)) return;
   fail_for_good({.cause = "cannot reserve " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
                  .error = errno,
                  .remedy = "free memory on this host, raise the job's memory limit, or lower WEFT_RING_BYTES and "
@@ -142,8 +143,8 @@ void ShmTransport::publish_token() {
 void ShmTransport::clear_place() const {
   const auto clear = [this](size_t at, size_t bytes) {
     if (bytes == 0) return;
-    if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at), static_cast<off_t>(bytes)) ==
-        0)
+    if (fallocate(segment_.needed(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
+                  static_cast<off_t>(bytes)) == 0)
       return;
     fail_for_good({.cause = "cannot clear the shared memory of the process that had this one's place in the job",
                    .error = errno,
@@ -159,7 +160,7 @@ void ShmTransport::clear_place() const {
 uint32_t ShmTransport::field_of(int place, size_t offset) const {
   uint32_t field = 0;
   const off_t at = static_cast<off_t>(sizeof(boot::RankStatus)) * place + static_cast<off_t>(offset);
-  return pread(fd_, &field, sizeof field, at) == sizeof field ? field : 0;
+  return pread(segment_.needed(), &field, sizeof field, at) == sizeof field ? field : 0;
 }
 
 void ShmTransport::forget(int rank) {
@@ -197,7 +198,7 @@ Endpoint* ShmTransport::connect(int rank) {
       nanosleep(&shortly, nullptr);
     }
   }
-  known = std::make_unique<ShmEndpoint>(*this, layout_, fd_, place, region, shared_staging_.get());
+  known = std::make_unique<ShmEndpoint>(*this, layout_, segment_, place, region, shared_staging_.get());
   return known.get();
 }
 
@@ -414,8 +415,8 @@ const char* ShmTransport::cross_memory_state() const {
   }
 }
 
-ShmEndpoint::ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_fd, int place, char* region,
-                         SharedStaging* shared)
+ShmEndpoint::ShmEndpoint(ShmTransport& owner, const Layout& layout, const base::Descriptor& segment, int place,
+                         char* region, SharedStaging* shared)
     : control_(reinterpret_cast<Control*>(region)),
       owner_(owner),
       layout_(layout),
@@ -423,7 +424,7 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_
       region_(region),
       staging_released_(layout.staging_released(region)),
       shared_staging_(shared),
-      memory_(layout, place, segment_fd, control_) {
+      memory_(layout, place, segment, control_) {
   attention_ = &control_->attention;
   const uint32_t published = control_->lanes.load(std::memory_order_acquire);
   const uint32_t lanes = published & Control::lanes_mask;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "base/lock.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/shm/bell.hpp"
@@ -30,7 +31,7 @@ class ShmEndpoint final : public Endpoint {
  public:
   // To the rank at `place` of a segment, which may be that of another job; `region` is its part of it, mapped, and
   // `shared` the staging memory of its host's ranks, if they share it.
-  ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_fd, int place, char* region,
+  ShmEndpoint(ShmTransport& owner, const Layout& layout, const base::Descriptor& segment, int place, char* region,
               SharedStaging* shared);
 
   LaneMap lanes() const override { return lanes_; }
@@ -100,7 +101,7 @@ class ShmTransport final : public Transport {
 
   // `place` of `places` on this host, which `generation` processes had before. With so many lanes as `lanes` says: a
   // power of two, at most max_lanes. Without `places_of` ranks are places.
-  ShmTransport(int place, int places, int segment_fd, LaneMap lanes = {}, PlaceOf places_of = {},
+  ShmTransport(int place, int places, const base::Descriptor& segment, LaneMap lanes = {}, PlaceOf places_of = {},
                uint32_t generation = 0);
   ~ShmTransport() override;
 
@@ -140,7 +141,7 @@ class ShmTransport final : public Transport {
 
   RingReader<>& ring(uint32_t lane) { return rings_[lane]; }  // what poll() reads, for a caller that inlines it
   const Layout& layout() const { return layout_; }
-  int fd() const { return fd_; }
+  const base::Descriptor& segment() const { return segment_; }
   const char* cross_memory_state() const;  // for weft info and the summary
 
  private:
@@ -158,7 +159,7 @@ class ShmTransport final : public Transport {
 
   int rank_;  // the place of this process on its host
   int places_;
-  int fd_;
+  base::Descriptor segment_;
   Layout layout_;
   PlaceOf place_of_;
   void add_staging();

@@ -28,13 +28,13 @@ Value read_at(int segment, size_t at) {
 
 }  // namespace
 
-Watch::Watch(int place, int watched, int places, int segment, std::function<int(int place)> rank_at)
+Watch::Watch(int place, int watched, int places, const base::Descriptor& segment, std::function<int(int place)> rank_at)
     : segment_(segment), layout_(layout_for(places)), rank_at_(std::move(rank_at)) {
   for (int i = 1; i < watched && i <= others_most; ++i) others_.push_back({.place = (place + i) % watched});
 }
 
 int Watch::pid_of(int place) const {
-  return read_at<int32_t>(segment_, layout_.rank_at(place) + offsetof(Control, pid));
+  return read_at<int32_t>(segment_.number(), layout_.rank_at(place) + offsetof(Control, pid));
 }
 
 // A process that was there, and is no more, is noticed too (false). A number means another process, or none, in another
@@ -45,7 +45,7 @@ bool Watch::find(Seen& seen) const {
   seen.pid = pid;
   const size_t at = layout_.rank_at(seen.place) + offsetof(Control, namespace_of_pid);
   const uint64_t ours = boot::namespace_of_processes();
-  if (ours == 0 || read_at<uint64_t>(segment_, at) != ours) return true;
+  if (ours == 0 || read_at<uint64_t>(segment_.number(), at) != ours) return true;
   seen.process = net::Socket(base::open_process(pid));
   return seen.process || errno != ESRCH;
 }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/shm/layout.hpp"
 
@@ -17,9 +18,9 @@ namespace weft::transport::shm {
 
 class Watch {
  public:
-  // Of the first `watched` of the `places` of the host's memory at the descriptor `segment`; `rank_at` gives the rank
+  // Of the first `watched` of the `places` of the host's memory in `segment`; `rank_at` gives the rank
   // of a place.
-  Watch(int place, int watched, int places, int segment, std::function<int(int place)> rank_at);
+  Watch(int place, int watched, int places, const base::Descriptor& segment, std::function<int(int place)> rank_at);
 
   // Looks at all of them, and reports one that has ended. Cheap, but system calls. Thread-safe.
   void look();
@@ -35,7 +36,7 @@ class Watch {
   [[nodiscard]] bool find(Seen& seen) const;
   void lose(const Seen& seen) const;
 
-  const int segment_;
+  const base::Descriptor segment_;
   const Layout layout_;
   const std::function<int(int place)> rank_at_;
   std::vector<Seen> others_;
