@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/process.hpp"
@@ -38,7 +39,7 @@ struct OtherJob {
   std::string id;
   int32_t first = 0;  // its block
   int32_t places = 0;
-  int launcher = -1;  // its mpiexec's process, readable when that has ended; of a far job, our own
+  base::Descriptor launcher;  // its mpiexec's process, readable when that has ended; of a far job, our own
   void* header = nullptr;
   size_t header_bytes = 0;
   // Of a far job. Our mpiexec keeps a copy of the lines of that job's ranks, with one more behind them, which says when
@@ -84,7 +85,7 @@ int32_t place_in(int32_t rank) {
 
 bool has_ended(const OtherJob& job) {
   if (job.far && boot::status_of(job.header, job.places).gone.load(std::memory_order_acquire) != 0) return true;
-  pollfd p{job.launcher, POLLIN, 0};
+  pollfd p{job.launcher.number(), POLLIN, 0};
   return poll(&p, 1, 0) > 0;
 }
 
@@ -184,7 +185,7 @@ bool forget(OtherJob* job) {
     world->transports.drop_job(job->first);
   }
   munmap(job->header, job->header_bytes);
-  close(job->launcher);
+  job->launcher.close();
   delete job;
   return true;
 }
@@ -211,9 +212,9 @@ constexpr const char* same_host =
 // Maps the lines of a job at this address. -1: `why` not.
 int map_lines(OtherJob& made, const std::string& address, int32_t lines, std::string& why) {
   const int segment = boot::open_segment(address);
-  made.launcher = base::open_process(boot::process_in(address));
+  made.launcher = {base::open_process(boot::process_in(address)), "the launcher of another job"};
   made.header_bytes = boot::job_header_bytes(lines);
-  if (segment >= 0 && made.launcher >= 0)
+  if (segment >= 0 && made.launcher.is_open())
     made.header = mmap(nullptr, made.header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment, 0);
   if (made.header != nullptr && made.header != MAP_FAILED) return segment;
   why = why_not(made.id, errno, "cannot be reached through /proc and pidfd_open",
@@ -423,7 +424,7 @@ std::string meet_job(int number, const std::string& id, int32_t place) {
   std::string why;
   if (number < boot::job_numbers ? visit(number, *made, why) < 0 : !visit_far(number, *made, why)) {
     if (made->header != nullptr) munmap(made->header, made->header_bytes);
-    if (made->launcher >= 0) close(made->launcher);
+    made->launcher.close();
     return why;
   }
   if (place >= made->places) why = "that names no process";

@@ -100,6 +100,11 @@ class Lost(Hosts):
     def test_a_rank_is_killed_while_all_others_compute(self):
         self.killed(5, "compute", "20")
 
+    def test_a_program_that_closes_the_sockets_is_told_so(self):
+        running = self.start(os.path.join(os.environ["MPI_TESTS"], "mpi_close_all"), "hosts", ranks=3)
+        self.check_end(running, 5)
+        self.assertRegex(running.output, r"the program has closed descriptor \d+, which Weft opened for messages between hosts")
+
 
 class Application(Hosts):
     def test_the_last_checkpoint_of_a_run_that_loses_a_host_is_intact(self):

@@ -77,8 +77,8 @@ Got take_word(const Socket& socket, Word& word, int& error) {
 
 // A word is smaller than what any socket takes at once.
 bool send_word(const Socket& socket, const Word& word) {
-  return ::send(socket.descriptor(), &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL) ==
-         static_cast<ssize_t>(sizeof word);
+  return socket.is_intact() && ::send(socket.descriptor(), &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+                                   static_cast<ssize_t>(sizeof word);
 }
 
 std::string text_of(const Word& word) {
@@ -385,7 +385,7 @@ void Lifelines::borrow() {
 
 void Lifelines::look_at_keeper() {
   pollfd end{keeper_.descriptor(), POLLIN, 0};
-  if (!keeper_ || ::poll(&end, 1, 0) <= 0) return;
+  if (!keeper_.is_intact() || ::poll(&end, 1, 0) <= 0) return;
   if (keeper_left()) return keeper_.close();
   wait_for_cause(launcher_first_ms);
   if (!begin_end()) end_with_others();
@@ -401,7 +401,10 @@ void Lifelines::look() {
   if (told_of_end()) end_with_others();
   if (!asked_keeper_) borrow();
   look_at_keeper();
-  for (Line& line : lines_) read(line);
+  for (Line& line : lines_) {
+    if (line.socket) line.socket.check();
+    read(line);
+  }
   looking_.store(false, std::memory_order_release);
 }
 

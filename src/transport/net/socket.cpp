@@ -32,10 +32,6 @@ sockaddr_in at(in_addr address, uint16_t port) {
 
 }  // namespace
 
-Socket::~Socket() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 std::string Place::bytes() const {
   std::string text(reinterpret_cast<const char*>(&port), sizeof port);
   for (const in_addr& address : addresses) text.append(reinterpret_cast<const char*>(&address), sizeof address);

@@ -11,25 +11,32 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace weft::transport::net {
 
 class Socket {
  public:
   Socket() = default;
-  explicit Socket(int descriptor) : descriptor_(descriptor) {}
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  explicit Socket(int descriptor) : descriptor_(descriptor, "messages between hosts") {}
+  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, {})) {}
   Socket& operator=(Socket&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     return *this;
   }
-  ~Socket();
+  ~Socket() { descriptor_.close(); }
 
-  explicit operator bool() const { return descriptor_ >= 0; }
-  int descriptor() const { return descriptor_; }
+  explicit operator bool() const { return descriptor_.is_open(); }
+  // Not checked, as that takes a call of the system: only for calls that refuse what is no socket.
+  int descriptor() const { return descriptor_.unchecked(); }
+  // Whether the program has left it alone.
+  bool is_intact() const { return descriptor_.is_intact(); }
+  // Ends the job if the program has closed it.
+  void check() const { (void)descriptor_.needed(); }
   void close() { *this = Socket(); }
 
  private:
-  int descriptor_ = -1;
+  base::Descriptor descriptor_;
 };
 
 // Where a rank listens: the addresses of its host in the order to try, and a port of all of them.

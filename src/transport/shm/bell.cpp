@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
@@ -21,7 +22,7 @@ constexpr socklen_t name_bytes = offsetof(sockaddr_un, sun_path) + 1 + digits;
 }  // namespace
 
 Bell::~Bell() {
-  if (socket_ >= 0) close(socket_);
+  file_.close();
 }
 
 bool Bell::open() {
@@ -36,6 +37,7 @@ bool Bell::open() {
     const auto [end, error] = std::from_chars(text, text + digits, number_, 16);
     ++number_;
     if (error == std::errc() && end == text + digits) {
+      file_ = {made, "the calls of other ranks"};
       socket_.store(made, std::memory_order_release);
       return true;
     }
@@ -49,7 +51,7 @@ void Bell::ring(uint32_t number) const {
   name.sun_family = AF_UNIX;
   std::snprintf(name.sun_path + 1, digits + 1, "%05x", number - 1);
   const char tone = 0;
-  const int own = socket_.load(std::memory_order_acquire);
+  const int own = is_intact() ? file_.unchecked() : -1;
   const int from = own >= 0 ? own : socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   // Nobody there, or rung often enough: either way there is nobody to wake.
   (void)sendto(from, &tone, sizeof tone, 0, reinterpret_cast<const sockaddr*>(&name), name_bytes);
@@ -57,7 +59,11 @@ void Bell::ring(uint32_t number) const {
 }
 
 void Bell::wait(int descriptor, uint64_t timeout_ns) const {
-  pollfd news[] = {{socket_, POLLIN, 0}, {descriptor, POLLIN, 0}};
+  // Nobody can ring any more once the program has closed the socket.
+  constexpr uint64_t unrung_ns = 1000000;
+  const bool intact = is_intact();
+  if (!intact) timeout_ns = std::min(timeout_ns, unrung_ns);
+  pollfd news[] = {{intact ? file_.unchecked() : -1, POLLIN, 0}, {descriptor, POLLIN, 0}};
   const timespec time{static_cast<time_t>(timeout_ns / 1000000000), static_cast<long>(timeout_ns % 1000000000)};
   if (ppoll(news, 2, &time, nullptr) <= 0 || news[0].revents == 0) return;
   // Any process of this host may ring: a wake-up for nothing, and one that goes on ringing does not keep us here.

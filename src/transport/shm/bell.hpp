@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/descriptor.hpp"
+
 namespace weft::transport::shm {
 
 class Bell {
@@ -30,6 +32,10 @@ class Bell {
   void wait(int descriptor, uint64_t timeout_ns) const;
 
  private:
+  // Whether the program has left the socket alone.
+  bool is_intact() const { return is_open() && file_.is_intact(); }
+
+  base::Descriptor file_;
   std::atomic<int> socket_ = -1;
   uint32_t number_ = 0;
 };

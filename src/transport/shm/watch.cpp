@@ -59,7 +59,7 @@ void Watch::look() {
   }
   if (::poll(news.data(), news.size(), 0) > 0) {
     for (size_t i = 0; i < news.size(); ++i) {
-      if (news[i].revents == 0) continue;
+      if (news[i].revents == 0 || !others_[i].process.is_intact()) continue;
       if (pid_of(others_[i].place) == others_[i].pid) lose(others_[i]);
       others_[i].process.close();
     }

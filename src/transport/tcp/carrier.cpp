@@ -124,6 +124,8 @@ int TcpCarrier::read_from(uint32_t lane, Watched& what, net::Events& events) {
 int TcpCarrier::look(uint32_t lane, net::Events& events) {
   epoll_event ready[16];
   const int count = epoll_wait(links_.port(lane).watch.descriptor(), ready, 16, 0);
+  if (count < 0 && errno != EINTR) [[unlikely]]
+    links_.port(lane).watch.check();
   int told = 0;
   for (int i = 0; i < count; ++i) {
     auto& what = *static_cast<Watched*>(ready[i].data.ptr);

@@ -126,8 +126,10 @@ int Outgoing::send_parts_now(Link& link, std::span<const iovec> parts, size_t by
 // The outcome of such a call, which has left errno.
 int Outgoing::taken_of(Link& link, ssize_t taken, size_t bytes, size_t& sent) {
   if (taken < 0 && !later()) {
+    const int error = errno;
+    link.socket.check();
     Ended none;  // nothing waits
-    lose(link, errno, none);
+    lose(link, error, none);
     return link.error;
   }
   sent = static_cast<size_t>(std::max<ssize_t>(taken, 0));
