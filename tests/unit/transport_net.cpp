@@ -64,6 +64,18 @@ TEST(Net, APostToALostPeerSaysLostAndIsReportedOnce) {
   set_failure_sink(nullptr);
 }
 
+TEST(Net, SaysThatThereAreTooFewDescriptors) {
+  Two two(true);
+  failures.clear();
+  set_failure_sink([](int rank, const base::Problem& problem) { failures.push_back({rank, base::describe(problem)}); });
+  two.carriers[0]->broken = EMFILE;
+  EXPECT_EQ(two.way->send(1, {7, 1, 3, 0}, nullptr, 0), Post::lost);
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_NE(failures[0].text.find("Remedy: raise the limit of open files (ulimit -n)"), std::string::npos)
+      << failures[0].text;
+  set_failure_sink(nullptr);
+}
+
 TEST(Net, SaysThatThereIsNoWayToARankThatPublishedNoAddress) {
   Two two(true, false);
   failures.clear();
