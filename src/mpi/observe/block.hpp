@@ -38,6 +38,7 @@ struct Observation {
   int place = 0;
   bool detailed = false;       // WEFT_STATS=calls and full
   bool sites = false;          // full
+  bool checks = false;         // WEFT_CHECK=threads: calls are observed even where `area` is nullptr
   bool inherited = false;      // the file is mpiexec's
   uint64_t prompt_ticks = 0;   // a call that waits less has hardly waited
   uint64_t refresh_ticks = 0;  // between copies of the runtime's counts, and samples for the timeline

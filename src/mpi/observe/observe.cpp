@@ -30,6 +30,7 @@
 #include "mpi/face.hpp"
 #include "mpi/observe/block.hpp"
 #include "mpi/observe/observed.hpp"
+#include "mpi/observe/thread_check.hpp"
 #include "stats/energy.hpp"
 #include "stats/file.hpp"
 #include "stats/gather.hpp"
@@ -383,7 +384,9 @@ void refresh(uint64_t now, const stats::LongCall& call) {
   observation.refreshes.store(false, std::memory_order_release);
 }
 
-void begin_observing() {
+namespace {
+
+void begin_counting() {
   const stats::Level level = stats::wanted_level();
   if (!wants_calls(level)) return tell_settings_without_calls();
   if (observation.area != nullptr) return;
@@ -395,6 +398,14 @@ void begin_observing() {
   begin_energy();
   refresh(base::ticks(), {});
   core::idle_is_timed = true;
+}
+
+}  // namespace
+
+void begin_observing() {
+  begin_counting();
+  observation.checks = wants_thread_check();
+  if (observation.area == nullptr && !observation.checks) return;
   plain_calls() = weft_calls;
   exchange_calls(observed_calls, true);
 }
@@ -411,7 +422,10 @@ void report_together() {
 }
 
 void end_observing() {
-  if (observation.area == nullptr) return;
+  if (observation.area == nullptr) {
+    if (observation.checks) exchange_calls(plain_calls(), false);
+    return;
+  }
   if (energy_reader().wanted) refresh(base::ticks(), {});
   exchange_calls(plain_calls(), false);
   energy_reader().ticker.reset();

@@ -14,6 +14,7 @@
 #include "core/neighbours.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/observe/block.hpp"
+#include "mpi/observe/thread_check.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -151,6 +152,10 @@ int64_t Observed::neighbours(MPI_Comm handle) {
 }
 
 void Observed::begin() {
+  if (observation.checks) [[unlikely]] {
+    enter_call(call_);
+    if (observation.area == nullptr) return;
+  }
   Observer& me = own_observer;
   if (me.block == nullptr) [[unlikely]]
     enter_block();
@@ -167,6 +172,10 @@ void Observed::begin() {
 }
 
 void Observed::finish() {
+  if (observation.checks) [[unlikely]] {
+    leave_call(call_);
+    if (observation.area == nullptr) return;
+  }
   const uint64_t now = base::ticks();
   const uint64_t taken = now > since_ ? now - since_ : 0;
   const uint64_t idle = std::min(own_observer.clock->ticks - idle_before_, taken);

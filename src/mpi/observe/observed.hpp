@@ -4,7 +4,7 @@
 
 // One call of MPI as statistics count it. The generated functions of `observed_calls` (abi/observe.py) make one, tell
 // it what the call is about, and end it with the call's result. They stand in the table of calls while WEFT_STATS asks
-// for them; otherwise nothing here runs.
+// for them, or WEFT_CHECK for the check of threads (thread_check.hpp); otherwise nothing here runs.
 //
 // A thread has a block of counters of its own, or a share in the last one: then it adds atomically.
 

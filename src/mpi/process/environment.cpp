@@ -37,6 +37,7 @@
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/observe/observe.hpp"
+#include "mpi/observe/thread_check.hpp"
 #include "mpi/p2p/bsend.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/spawn.hpp"
@@ -107,6 +108,7 @@ const char* start_world(int required) {
   build_world_communicators();
   environment.thread_level = level;
   environment.main_thread = gettid();
+  begin_thread_check(thread_level_name(level), level == MPI_THREAD_FUNNELED ? environment.main_thread : 0);
   environment.phase.store(Phase::running, std::memory_order_release);
   return nullptr;
 }
@@ -150,6 +152,7 @@ bool open_session(int& level) {
   if (!start_runtime(level)) return false;
   if (first) {
     environment.thread_level = level;
+    begin_thread_check(thread_level_name(level), 0);
     environment.process = getpid();
     atexit(leave_at_exit);
   }
