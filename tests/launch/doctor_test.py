@@ -125,13 +125,13 @@ class Doctor(unittest.TestCase):
                                 *words], input="int main(void) { return 0; }" if "-shared" not in words else "int one;", text=True, check=True)
                 return f"{folder}/{name}"
 
-            def finding(program):
+            def finding(program, subject="libraries of MPI in"):
                 done = weft("--json", program)
                 self.assertIn(done.returncode, (0, 1), done.stderr)
                 found = {f["subject"]: f for f in json.loads(done.stdout)["findings"]}
-                return found[f"libraries of MPI in {program}"]
+                return found[f"{subject} {program}"]
 
-            for name in ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1"):
+            for name in ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1", "libgomp.so.1"):
                 build(name, "-shared", "-fPIC", f"-Wl,-soname,{name}")
             self.assertEqual(finding(build("none"))["state"], "none")
             one = finding(build("one", "-l:libmpi.so.12"))
@@ -140,6 +140,9 @@ class Doctor(unittest.TestCase):
             self.assertEqual((two["grade"], two["state"]),
                              ("bad", f"Open MPI: {folder}/libmpi.so.40; the standard's ABI: {folder}/libmpi_abi.so.1"))
             self.assertIn("with one mpicc", two["why"])
+            threads = finding(build("threads", "-l:libmpi_abi.so.1", "-l:libgomp.so.1"), "threads in")
+            self.assertEqual((threads["grade"], threads["state"]), ("note", "libgomp.so.1"))
+            self.assertIn("WEFT_CHECK=threads", threads["why"])
             os.unlink(f"{folder}/libmpi.so.12")
             self.assertIn("libmpi.so.12 is in no folder", finding(f"{folder}/one")["why"])
             pathlib.Path(folder, "script").write_text("#!/bin/sh\n", encoding="utf-8")

@@ -29,6 +29,10 @@ std::string family_of(const std::string& library) {
   return {};
 }
 
+bool is_of_openmp(const std::string& library) {
+  return library.starts_with("libgomp.so") || library.starts_with("libomp.so") || library.starts_with("libiomp5.so");
+}
+
 // The dynamic linker that a program names; empty: none, or no program of 64 bits.
 std::string linker_of(const std::string& program) {
   const int fd = open(program.c_str(), O_RDONLY | O_CLOEXEC);
@@ -85,8 +89,9 @@ void look_at_program(const std::string& program, Findings& findings) {
     return;
   }
   std::map<std::string, std::string> families;
-  std::string missing;
+  std::string missing, openmp;
   for (const auto& [name, file] : libraries_of(listed)) {
+    if (is_of_openmp(name)) openmp = name;
     const std::string family = family_of(name);
     if (family.empty()) continue;
     if (file == "not found") missing = name;
@@ -107,6 +112,10 @@ void look_at_program(const std::string& program, Findings& findings) {
   } else {
     findings.push_back({Grade::good, subject, families.empty() ? "none" : state, ""});
   }
+  if (families.empty() || openmp.empty()) return;
+  findings.push_back({Grade::note, "threads in " + program, openmp,
+                      "threads that call MPI at the same time below MPI_THREAD_MULTIPLE spoil messages, and no call "
+                      "fails: run the program once with WEFT_CHECK=threads, which ends it at such a call"});
 }
 
 void look_at_carrier(Findings& findings) {
