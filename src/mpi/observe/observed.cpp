@@ -270,7 +270,7 @@ void Observed::to(MPI_Win handle, int rank) {
 
 // Persistent sends: what MPI_Send_init told.
 void Observed::starts(int count, const MPI_Request* requests) {
-  if (requests == nullptr) return;
+  if (no_address(requests)) return;
   for (int i = 0; i < count; ++i) {
     const Request* r = request_of(requests[i]);
     if (r == nullptr || !r->flags.persistent || r->role != core::Role::send || r->on_free != nullptr || r->bytes < 0)
@@ -287,7 +287,7 @@ void Observed::awaits(MPI_Comm handle, int rank) {
 }
 
 void Observed::awaits(const MPI_Request* request) {
-  if (!detailed_ || request == nullptr) return;
+  if (!detailed_ || no_address(request)) return;
   const Request* r = request_of(*request);
   if (r == nullptr || r->comm == nullptr) return;
   if (r->role == core::Role::receive) awaited_ = in_world(r->comm, r->match.source);

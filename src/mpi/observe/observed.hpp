@@ -13,6 +13,7 @@
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/foreign.hpp"
+#include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
 #include "stats/area.hpp"
 
@@ -44,12 +45,12 @@ class Observed {
   }
   template <class Count>
   void data(const void* buffer, const Count* counts, MPI_Datatype type, int64_t ranks) {
-    if (buffer == MPI_IN_PLACE || counts == nullptr) return;
+    if (buffer == MPI_IN_PLACE || no_address(counts)) return;
     for (int64_t i = 0; i < ranks; ++i) data(counts[i], type);
   }
   template <class Count>
   void data(const void* buffer, const Count* counts, const MPI_Datatype* types, int64_t ranks) {
-    if (buffer == MPI_IN_PLACE || counts == nullptr || types == nullptr) return;
+    if (buffer == MPI_IN_PLACE || no_address(counts) || no_address(types)) return;
     for (int64_t i = 0; i < ranks; ++i) data(counts[i], types[i]);
   }
   // The same of data in place, by the arguments of the other side; of an array that has each rank's, our own.
@@ -60,7 +61,7 @@ class Observed {
   template <class Count>
   void own_in_place(const void* buffer, const Count* counts, MPI_Datatype type, MPI_Comm comm) {
     const int rank = buffer == MPI_IN_PLACE ? own_rank(comm) : -1;
-    if (rank >= 0 && counts != nullptr) data(counts[rank], type);
+    if (rank >= 0 && !no_address(counts)) data(counts[rank], type);
   }
   template <class Count>
   void own_in_place(const void* buffer, const Count* counts, MPI_Datatype type, MPI_Comm comm, int root) {
