@@ -4,16 +4,16 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <utility>
+
+#include "why/output.hpp"
 
 namespace weft::why {
 namespace {
@@ -75,29 +75,10 @@ bool find_mapped(pid_t pid, uint64_t address, Mapped& mapped) {
 
 // The answer of addr2line, two lines; empty: there is none, or it says nothing.
 std::string ask(const Mapped& mapped) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  constexpr size_t most = 8192;
   char address[32];
   snprintf(address, sizeof address, "0x%" PRIx64, mapped.address);
-  const pid_t child = fork();
-  if (child == 0) {
-    const int null = open("/dev/null", O_RDWR);
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDERR_FILENO);
-    dup2(ends[1], STDOUT_FILENO);
-    alarm(5);  // a program with much debugging information is not worth more
-    execlp("addr2line", "addr2line", "-C", "-f", "-s", "-e", mapped.path.c_str(), address, static_cast<char*>(nullptr));
-    _exit(127);
-  }
-  close(ends[1]);
-  std::string text;
-  char buffer[1024];
-  for (ssize_t n = 0; child > 0 && text.size() < 8192 && (n = read(ends[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<size_t>(n));
-  close(ends[0]);
-  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  return text;
+  return output_of({"addr2line", "-C", "-f", "-s", "-e", mapped.path, address}, most);
 }
 
 // Empty: not known.
