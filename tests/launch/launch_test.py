@@ -255,6 +255,29 @@ class Status(Case):
             self.assertIn("interpreter", done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
+    def test_a_program_of_another_mpi_is_told(self):
+        """A library without a symbol has the name of Open MPI's; ranks that need it end without a word of their own."""
+        with tempfile.TemporaryDirectory() as folder:
+            def build(name, text, *words):
+                subprocess.run(["cc", "-x", "c", "-o", f"{folder}/{name}", "-", "-Wl,--no-as-needed", f"-Wl,-rpath,{folder}", "-L", folder,
+                                *words], input=text, text=True, check=True)
+                return f"{folder}/{name}"
+
+            library = build("libmpi.so.40", "int one;", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40")
+            program = build("program", "int main(int count, char** words) { return count - 1; }", "-l:libmpi.so.40")
+            told = (rf'the program "{program}" was built with Open MPI \(libmpi.so.40 at {library}\), so each rank runs alone. '
+                    r"Remedy: compile it with Weft's mpicc\n")
+            done = mpiexec("-n", "4", program)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, rf"^weft: mpiexec: ranks 0\.\.3: {told}$")
+            done = mpiexec("-n", "2", "true", ":", "-n", "1", program, "and fail")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, rf"^.* exited with status 1.*\nweft: mpiexec: rank 2: {told}$")
+            os.unlink(library)
+            done = mpiexec("-n", "2", program)
+            self.assertRegex(done.stderr, r"\(libmpi.so.40\), whose library is not found\. Remedy: ")
+            self.assertEqual(mpiexec("-n", "2", "true").stderr, "")
+
     def test_a_program_in_this_folder_is_pointed_at(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "only-here")

@@ -13,6 +13,7 @@
 
 #include "base/message.hpp"
 #include "mpiexec/process.hpp"
+#include "why/libraries.hpp"
 
 namespace weft::mpiexec {
 namespace {
@@ -135,6 +136,30 @@ Needs needs_of(const std::string& path) {
     if (entry.d_tag == DT_NEEDED) needs.libraries.push_back(file.text(names + entry.d_un.d_val));
   }
   return needs;
+}
+
+std::string other_library(const Command& command, const Program& program) {
+  const std::string file = file_of(program);
+  const Needs needs = needs_of(file);
+  std::map<std::string, std::string> loaded;
+  if (std::none_of(
+          needs.libraries.begin(), needs.libraries.end(),
+          [](const std::string& name) { return name.starts_with("libmpi") || name.starts_with("liboshmem"); }) ||
+      !why::list_libraries(file, variable_of(command, program, "LD_LIBRARY_PATH"), loaded) ||
+      loaded.contains("libweft.so")) {
+    return {};
+  }
+  for (const auto& [name, path] : loaded) {
+    const std::string family = why::mpi_family(name);
+    const bool is_open_mpi = family == "Open MPI";
+    const bool is_found = path != "not found";
+    if (family.empty() || (!is_found && !is_open_mpi)) continue;
+    std::string said = is_open_mpi ? "was built with Open MPI (" : "loads another MPI's library (";
+    said.append(name).append(is_found ? " at " + path + "), so each rank runs alone" : "), whose library is not found");
+    said += ". Remedy: compile it with Weft's mpicc";
+    return said + (is_open_mpi ? "" : ", or take away the LD_LIBRARY_PATH or DT_RPATH that leads there");
+  }
+  return {};
 }
 
 void choose_abi(Command& command) {

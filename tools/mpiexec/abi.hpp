@@ -23,4 +23,8 @@ struct Needs {
 // Gives the programs of the command that need it the folder of libmpi.so.12, and says so unless asked to be quiet.
 void choose_abi(Command& command);
 
+// That a program loads another MPI's library than Weft's, and the remedy: "was built with Open MPI (libmpi.so.40 at
+// ...". Empty: it does not. Asks the dynamic linker about programs that need a library of MPI.
+[[nodiscard]] std::string other_library(const Command& command, const Program& program);
+
 }  // namespace weft::mpiexec

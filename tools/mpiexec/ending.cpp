@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/setting.hpp"
 #include "boot/status.hpp"
+#include "mpiexec/abi.hpp"
 #include "mpiexec/launch.hpp"
 #include "mpiexec/orphans.hpp"
 
@@ -18,6 +19,24 @@ namespace {
 
 constexpr uint64_t grace_ns = 250'000'000;  // between SIGTERM and SIGKILL
 
+// "ranks 0..3, 5": another rank behind those that are listed, in order.
+void add_rank(std::string& ranks, int number) {
+  const std::string before = std::to_string(number - 1);
+  if (ranks.empty()) {
+    ranks = "rank " + std::to_string(number);
+    return;
+  }
+  if (ranks.starts_with("rank ")) ranks.replace(0, 5, "ranks ");
+  const size_t last = ranks.find_last_of(" .") + 1;
+  if (ranks.substr(last) != before) {
+    ranks += ", " + std::to_string(number);
+  } else if (ranks[last - 1] == '.') {
+    ranks.replace(last, std::string::npos, std::to_string(number));
+  } else {
+    ranks += ".." + std::to_string(number);
+  }
+}
+
 }  // namespace
 
 uint32_t Launch::phase_of(int rank) const {
@@ -25,6 +44,33 @@ uint32_t Launch::phase_of(int rank) const {
   off_t line =
       static_cast<off_t>(sizeof(boot::RankStatus)) * rank + static_cast<off_t>(offsetof(boot::RankStatus, phase));
   return pread(segment_, &phase, sizeof phase, line) == sizeof phase ? phase : 0;
+}
+
+// Whether a process has taken the rank, in MPI_Init or its like.
+bool Launch::has_joined(int rank) const {
+  uint32_t pid = 0;
+  const off_t line =
+      static_cast<off_t>(sizeof(boot::RankStatus)) * rank + static_cast<off_t>(offsetof(boot::RankStatus, pid));
+  return pread(segment_, &pid, sizeof pid, line) == sizeof pid && pid != 0;
+}
+
+// Ranks that load another MPI's library are jobs of one process each, and nothing else says so.
+void Launch::tell_other_library() {
+  const Program* program = nullptr;  // one for all: others were most likely built alike
+  std::string why, ranks;
+  if (attached_ != nullptr || abandoned_) return;
+  for (int number = 0; number < command_.ranks(); ++number) {
+    const Rank& rank = ranks_[static_cast<size_t>(number)];
+    if (rank.pid <= 0 || has_joined(number)) continue;
+    if (rank.program != program && why.empty()) {
+      program = rank.program;
+      why = other_library(command_, *program);
+    }
+    if (rank.program == program && !why.empty()) add_rank(ranks, number);
+  }
+  if (program == nullptr || why.empty()) return;
+  tell(ranks + ": the program " + base::quoted_path(program->words[0]) + " " + why);
+  err_.drain(base::now_ns() + 1'000'000'000);
 }
 
 // For ranks that wait for it to come.

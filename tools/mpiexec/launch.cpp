@@ -279,6 +279,7 @@ int Launch::run() {
   }
   forget_port_files(true);
   far_.leave();
+  tell_other_library();
   if (const std::string wrong = statistics_.report(status_); !wrong.empty()) {
     tell(wrong);
     return stop_early(status_);

@@ -164,6 +164,8 @@ class Launch {
   std::string short_label_of(int rank) const;
   bool takes_as_failed_spawn(int rank, Failure failure);
   uint32_t phase_of(int rank) const;
+  bool has_joined(int rank) const;
+  void tell_other_library();
   void note_gone(int rank) const;
   void note_lost(int rank) const;
   void take_start_failures();
