@@ -26,7 +26,7 @@ enum class Level : uint32_t { off, counters, summary, calls, full };
 inline constexpr const char* descriptor_variable = "WEFT_STATS_FD";
 inline constexpr const char* file_name = "weft-stats";         // of the memfd
 inline constexpr const char* file_link = "/memfd:weft-stats";  // as /proc/PID/fd shows it
-inline constexpr uint64_t magic = 0x3573746174737477;          // changes with the layout
+inline constexpr uint64_t magic = 0x3673746174737477;          // changes with the layout
 inline constexpr int most_ranks = 1 << 20;
 
 // Sizes by powers of two: class k has those of k bits, 2^(k-1) to 2^k - 1; class 0 is no data.
@@ -139,10 +139,11 @@ struct alignas(4096) Head {
   // Data of buffers on devices: mapped, packed, stood in, straight (device/traffic.hpp).
   uint64_t device_copies[4];
   uint64_t device_bytes[4];
-  uint64_t queued_ns;  // time that the main thread was ready to run and had no processor
-  char cpus[64];       // that the rank was bound to when it began, as a list; empty: a longer list
-  char program[256];   // its path; empty: a longer one
-  char machine[3056];  // of the host, as its first rank sees it (stats/machine.hpp); empty otherwise
+  uint64_t text_bytes;  // of the report for people that mpiexec is to write (stats/file.hpp); 0: none
+  uint64_t queued_ns;   // time that the main thread was ready to run and had no processor
+  char cpus[64];        // that the rank was bound to when it began, as a list; empty: a longer list
+  char program[256];    // its path; empty: a longer one
+  char machine[3048];   // of the host, as its first rank sees it (stats/machine.hpp); empty otherwise
 };
 static_assert(sizeof(Head) == 4096);
 static_assert(offsetof(Head, begun_ticks) == 32 && offsetof(Head, path_messages) == 56);

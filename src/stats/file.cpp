@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -87,6 +88,27 @@ const Area* Reading::area(int place) {
                     area_bytes(head.size) == stride_ && head.rank >= 0 && head.rank < head.size &&
                     head.level <= static_cast<uint32_t>(Level::full);
   return good ? area : nullptr;
+}
+
+bool leave_text(int fd, Area& own, const std::string& text) {
+  const size_t stride = area_bytes(own.head.size);
+  const auto begin = static_cast<off_t>(stride) * own.head.size;
+  // Fewer bytes than an area has are no further area.
+  if (text.size() >= stride || pwrite(fd, text.data(), text.size(), begin) != static_cast<ssize_t>(text.size()))
+    return false;
+  std::atomic_ref(own.head.text_bytes).store(text.size(), std::memory_order_release);
+  return true;
+}
+
+std::string Reading::text() {
+  uint64_t bytes = 0;
+  for (int place = 0; place < count_ && bytes == 0; ++place) {
+    if (const Area* one = area(place)) bytes = one->head.text_bytes;
+  }
+  std::string text(bytes < stride_ ? bytes : 0, '\0');
+  const off_t begin = static_cast<off_t>(stride_) * count_;
+  if (pread(fd_, text.data(), text.size(), begin) != static_cast<ssize_t>(text.size())) return {};
+  return text;
 }
 
 }  // namespace weft::stats

@@ -19,6 +19,10 @@ namespace weft::stats {
 // The file of another process of this host, read-only; -1 and errno: ENOENT when it has none.
 [[nodiscard]] int open_file_of(int pid);
 
+// Leaves the report for people to mpiexec, behind the areas of all ranks of its file: mpiexec knows the lines of call
+// sites, for which it starts a program. False: there is no room.
+[[nodiscard]] bool leave_text(int fd, Area& own, const std::string& text);
+
 // The areas of a file as a reader sees them, one at a time and as copies. A copy does not change while it is looked at,
 // and making it takes no memory for pages that were never written.
 class Reading {
@@ -32,6 +36,8 @@ class Reading {
   [[nodiscard]] int count() const { return count_; }
   // A copy of an area until the next call; nullptr when no rank has begun there, or there is no memory.
   [[nodiscard]] const Area* area(int place);
+  // The report for people that a rank has left behind the areas; empty: none has.
+  [[nodiscard]] std::string text();
 
  private:
   int fd_;

@@ -86,7 +86,7 @@ struct ThreadSum {
 // The cores of a host (stats/machine.hpp), and the hosts that have such.
 struct MachineSum {
   uint64_t key = 0;
-  char text[3056] = "";
+  char text[3048] = "";
 };
 struct HostSum {
   int32_t host = 0;  // the first rank on it

@@ -27,6 +27,10 @@ struct Problem {
 };
 [[nodiscard]] bool write_report(const Report& report, const std::string& end, const std::string& file, int errors_fd,
                                 Problem& problem);
+// The two parts of that.
+[[nodiscard]] bool write_text(const std::string& text, const std::string& file, int errors_fd, Problem& problem);
+[[nodiscard]] bool write_json(const Report& report, const std::string& end, const std::string& file, Problem& problem);
+
 // For "%llu".
 inline unsigned long long wide(uint64_t number) {
   return number;

@@ -34,15 +34,21 @@ bool write_file(const std::string& name, const std::string& text, Problem& probl
 
 }  // namespace
 
+bool write_text(const std::string& text, const std::string& file, int errors_fd, Problem& problem) {
+  const bool to_file = !file.empty() && !file.ends_with(".json");
+  if (to_file && write_file(file, text, problem)) return true;
+  (void)write_all(errors_fd, text);
+  return !to_file;
+}
+
+bool write_json(const Report& report, const std::string& end, const std::string& file, Problem& problem) {
+  return file.empty() || write_file(file.ends_with(".json") ? file : file + ".json", as_json(report, end), problem);
+}
+
 bool write_report(const Report& report, const std::string& end, const std::string& file, int errors_fd,
                   Problem& problem) {
-  const std::string text = as_text(report, end);
-  const bool json_alone = file.ends_with(".json");
-  const bool text_written = !file.empty() && !json_alone && write_file(file, text, problem);
-  bool good = text_written || file.empty() || json_alone;
-  if (!file.empty()) good = write_file(json_alone ? file : file + ".json", as_json(report, end), problem) && good;
-  if (!text_written) (void)write_all(errors_fd, text);
-  return good;
+  const bool good = write_json(report, end, file, problem);
+  return write_text(as_text(report, end), file, errors_fd, problem) && good;
 }
 
 }  // namespace weft::stats

@@ -6,6 +6,7 @@ weft stats. LAUNCH_BIN is the folder of mpiexec, STATIST the program, STATIST_TO
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -18,6 +19,9 @@ PROGRAM = os.environ["STATIST"]
 TOOL = os.environ["STATIST_TOOL"]
 MPICH = pathlib.Path(os.environ.get("MPICH_PROGRAMS", "/nonexistent"))
 HYDRA = os.environ.get("HYDRA", "")
+
+needs_call_sites = unittest.skipIf(os.environ.get("UNOPTIMISED"), "an entry point that is not optimised calls in place of jumping, "
+                                                                  "and is the caller itself then")
 
 
 class Case(unittest.TestCase):
@@ -120,8 +124,29 @@ class Counts(Case):
         self.assertEqual(self.calls(report)["MPI_Put"]["bytes"], 2 * 48)
         self.assertEqual(self.calls(report)["MPI_Startall"]["bytes"], 2 * 28)
 
-    @unittest.skipIf(os.environ.get("UNOPTIMISED"), "an entry point that is not optimised calls in place of jumping, and "
-                                                    "is the caller itself then")
+    @needs_call_sites
+    @unittest.skipUnless(shutil.which("addr2line"), "there is no addr2line")
+    def test_sites_in_the_text_are_lines_of_the_program(self):
+        done = self.run_job(2, "known", level="full")
+        self.assertRegex(done.stderr, r"\n  MPI_Waitall .* known \(statist\.c:\d+\)\n")
+        self.assertNotIn("+0x", done.stderr)
+        self.run_job(2, "known", level="full", file="report")
+        self.assertRegex((self.folder / "report").read_text(), r"\n  MPI_Waitall .* known \(statist\.c:\d+\)\n")
+        self.check_known(json.loads((self.folder / "report.json").read_text()), 2)
+        # Symbols without lines, then neither.
+        program = self.folder / "stripped"
+        for option, site in (("--strip-debug", r"known \(stripped\+0x[0-9a-f]+\)"), ("--strip-all", r"stripped\+0x[0-9a-f]+")):
+            subprocess.run(["strip", option, "-o", program, PROGRAM], check=True)
+            done = self.run_job(2, "known", level="full", program=f"./{program.name}", cwd=self.folder)
+            self.assertRegex(done.stderr, rf"\n  MPI_Waitall .* {site}\n")
+
+    @needs_call_sites
+    def test_without_addr2line_the_text_names_the_package(self):
+        done = self.run_job(1, "known", level="full", launcher=["/usr/bin/env", f"PATH={self.folder}", str(BIN / "mpiexec"), "-q"])
+        self.assertRegex(done.stderr, r"\n  MPI_Waitall .*statist\+0x[0-9a-f]+\n")
+        self.assertIn("apt-get install binutils", done.stderr)
+
+    @needs_call_sites
     def test_sites_in_the_program(self):
         self.run_job(2, "known", level="full")
         barriers = [p for p in self.report()["sites"] if p["call"] == "MPI_Barrier"]

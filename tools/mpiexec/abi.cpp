@@ -95,12 +95,6 @@ std::string variable_of(const Command& command, const Program& program, const st
   return value;
 }
 
-// The file of a program, as seen from here.
-std::string file_of(const Program& program) {
-  const std::string found = find_program(program.words[0], program.folder);
-  return found.empty() || found[0] == '/' || program.folder.empty() ? found : program.folder + "/" + found;
-}
-
 void lead(const Command& command, Program& program, const std::string& folder) {
   const std::string before = variable_of(command, program, "LD_LIBRARY_PATH");
   if (before == folder || before.starts_with(folder + ":")) return;
@@ -108,6 +102,11 @@ void lead(const Command& command, Program& program, const std::string& folder) {
 }
 
 }  // namespace
+
+std::string file_of(const Program& program) {
+  const std::string found = find_program(program.words[0], program.folder);
+  return found.empty() || found[0] == '/' || program.folder.empty() ? found : program.folder + "/" + found;
+}
 
 Needs needs_of(const std::string& path) {
   Needs needs;

@@ -12,6 +12,9 @@
 
 namespace weft::mpiexec {
 
+// The file of a program, as seen from here.
+[[nodiscard]] std::string file_of(const Program& program);
+
 // The libraries that a dynamically linked program needs, by the names in its file; empty for a script, or a file that
 // cannot be read. Any content is read with bounds.
 struct Needs {

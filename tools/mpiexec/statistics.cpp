@@ -6,13 +6,28 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "mpiexec/abi.hpp"
+#include "mpiexec/process.hpp"
 #include "stats/file.hpp"
 #include "stats/text.hpp"
+#include "why/place.hpp"
 
 namespace weft::mpiexec {
+
+// The report with lines of the sources in place of call sites, as far as the programs have them.
+std::string Statistics::named(std::string text) const {
+  for (const Program& program : command_.programs) {
+    std::error_code wrong;
+    text = why::with_lines(text, std::filesystem::absolute(file_of(program), wrong).string());
+  }
+  if (text.find("+0x") != std::string::npos && find_program("addr2line", "").empty())
+    text += "  call sites have no lines, as there is no addr2line (Debian: apt-get install binutils)\n";
+  return text;
+}
 
 void Statistics::prepare() {
   const bool wanted = std::any_of(command_.programs.begin(), command_.programs.end(), [&](const Program& program) {
@@ -29,13 +44,15 @@ std::string Statistics::report(int status) const {
   if (fd_ < 0) return {};
   stats::Reading reading(fd_);
   stats::Report report;
+  bool reported = false;
   for (int place = 0; place < reading.count(); ++place) {
     const stats::Area* area = reading.area(place);
     if (area == nullptr) continue;
-    if (area->head.state == static_cast<uint32_t>(stats::State::reported)) return {};
-    report.add(stats::Report::of(*area));
+    reported = reported || area->head.state == static_cast<uint32_t>(stats::State::reported);
+    if (!reported) report.add(stats::Report::of(*area));
   }
-  if (report.all.run.ranks == 0) return {};
+  const std::string left = reported ? reading.text() : "";
+  if (reported ? left.empty() : report.all.run.ranks == 0) return {};
   const Program& first = command_.programs.front();
   const char* given = command_.variable(first, "WEFT_STATS_FILE");
   std::string file = given != nullptr ? given : "";
@@ -43,7 +60,9 @@ std::string Statistics::report(int status) const {
   const std::string end =
       status == 0 ? "without MPI_Finalize" : "the job ended early with status " + std::to_string(status);
   stats::Problem problem;
-  if (stats::write_report(report, end, file, STDERR_FILENO, problem)) return {};
+  const std::string text = named(reported ? left : stats::as_text(report, end));
+  const bool good = reported || stats::write_json(report, end, file, problem);
+  if (stats::write_text(text, file, STDERR_FILENO, problem) && good) return {};
   return base::describe({.cause = "cannot write the statistics to " + base::quoted(problem.file),
                          .error = problem.error,
                          .remedy = "give WEFT_STATS_FILE a file that may be written, on a disk with room"});

@@ -3,7 +3,7 @@
 #pragma once
 
 // The ranks' counters of calls (WEFT_STATS), which mpiexec keeps beyond them: it writes the report of a job that has
-// not come to write its own.
+// not come to write its own, and that of call sites (WEFT_STATS=full) in any case.
 
 #include <string>
 
@@ -22,6 +22,8 @@ class Statistics {
   [[nodiscard]] std::string report(int status) const;
 
  private:
+  [[nodiscard]] std::string named(std::string text) const;
+
   const Command& command_;
   int fd_ = -1;
 };

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "why/output.hpp"
 
@@ -73,12 +75,36 @@ bool find_mapped(pid_t pid, uint64_t address, Mapped& mapped) {
   return found;
 }
 
-// The answer of addr2line, two lines; empty: there is none, or it says nothing.
-std::string ask(const Mapped& mapped) {
-  constexpr size_t most = 8192;
-  char address[32];
-  snprintf(address, sizeof address, "0x%" PRIx64, mapped.address);
-  return output_of({"addr2line", "-C", "-f", "-s", "-e", mapped.path, address}, most);
+// The answers of addr2line so far, two lines each; empty: there is none, or it says nothing.
+std::map<std::pair<std::string, uint64_t>, std::string>& answers() {
+  static std::map<std::pair<std::string, uint64_t>, std::string> all;
+  return all;
+}
+
+// Asks once for all of one file that were not asked for yet.
+void ask_for_all(const std::vector<Mapped>& wanted) {
+  constexpr size_t most_each = 8192;
+  std::vector<std::string> words = {"addr2line", "-C", "-f", "-s", "-e"};
+  std::vector<std::string*> asked;
+  for (const Mapped& one : wanted) {
+    const auto [at, is_new] = answers().try_emplace({one.path, one.address});
+    if (!is_new) continue;
+    if (asked.empty()) words.push_back(one.path);
+    char address[32];
+    snprintf(address, sizeof address, "0x%" PRIx64, one.address);
+    words.emplace_back(address);
+    asked.push_back(&at->second);
+  }
+  if (asked.empty()) return;
+  const std::string said = output_of(words, most_each * asked.size());
+  size_t begin = 0;
+  for (std::string* answer : asked) {
+    const size_t function_ends = said.find('\n', begin);
+    const size_t end = function_ends == std::string::npos ? function_ends : said.find('\n', function_ends + 1);
+    if (end == std::string::npos) break;
+    *answer = said.substr(begin, end + 1 - begin);
+    begin = end + 1;
+  }
 }
 
 // Empty: not known.
@@ -88,10 +114,8 @@ struct Line {
 };
 
 Line find_line(const Mapped& mapped) {
-  static std::map<std::pair<std::string, uint64_t>, std::string> asked;
-  const auto [at, is_new] = asked.try_emplace({mapped.path, mapped.address});
-  if (is_new) at->second = ask(mapped);
-  const std::string& said = at->second;
+  ask_for_all({mapped});
+  const std::string& said = answers()[{mapped.path, mapped.address}];
   const size_t end = said.find('\n');
   Line line{said.substr(0, end),
             end == std::string::npos ? "" : said.substr(end + 1, said.find('\n', end + 1) - end - 1)};
@@ -99,6 +123,39 @@ Line find_line(const Mapped& mapped) {
   if (line.function.starts_with('?')) line.function.clear();
   if (line.file.starts_with('?') || line.file.ends_with(":?")) line.file.clear();
   return line;
+}
+
+// A call site in a text: from where, with the function before it; where its file's name begins, and its end.
+struct Site {
+  size_t begin = 0;
+  size_t at = 0;
+  size_t end = 0;
+  uint64_t offset = 0;
+};
+
+// Where the function's name and offset begin that stand before the site, if they do: "function+0x12 ". Advice is broken
+// between words.
+size_t begin_of(const std::string& text, size_t site) {
+  const size_t before = site == 0 ? std::string::npos : text.find_last_not_of(" \n", site - 1);
+  if (before == std::string::npos || before + 1 == site) return site;
+  const size_t space = text.find_last_of(" \n", before);
+  const size_t begin = space == std::string::npos ? 0 : space + 1;
+  return text.find("+0x", begin) < before ? begin : site;
+}
+
+// `name`: the program's, with "+0x".
+std::vector<Site> sites_in(const std::string& text, const std::string& name) {
+  std::vector<Site> sites;
+  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    if (at > 0 && text[at - 1] != ' ') continue;
+    Site site{.begin = begin_of(text, at), .at = at};
+    constexpr int hexadecimal = 16;
+    const char* const first = text.data() + at + name.size();
+    const auto [end, error] = std::from_chars(first, text.data() + text.size(), site.offset, hexadecimal);
+    site.end = static_cast<size_t>(end - text.data());
+    if (error == std::errc()) sites.push_back(site);
+  }
+  return sites;
 }
 
 }  // namespace
@@ -124,10 +181,25 @@ std::string function_of(pid_t pid, uint64_t address) {
   return function;
 }
 
-std::string line_of(const std::string& path, uint64_t offset) {
-  if (!path.starts_with('/')) return {};
-  const Line line = find_line({path, base_of(path) + offset});
-  return line.function.empty() || line.file.empty() ? "" : line.function + " (" + line.file + ")";
+std::string with_lines(const std::string& text, const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1) + "+0x";
+  const std::vector<Site> sites = path.starts_with('/') && name.size() > 3 ? sites_in(text, name) : std::vector<Site>();
+  std::vector<Mapped> wanted;
+  const uint64_t base = sites.empty() ? 0 : base_of(path);
+  wanted.reserve(sites.size());
+  for (const Site& site : sites) wanted.push_back({path, base + site.offset});
+  ask_for_all(wanted);
+  std::string out;
+  size_t done = 0;
+  for (size_t i = 0; i < sites.size(); ++i) {
+    const Line line = find_line(wanted[i]);
+    if (line.function.empty()) continue;
+    const size_t begin = std::max(done, sites[i].begin);
+    out.append(text, done, begin - done).append(line.function).append(" (");
+    out.append(line.file.empty() ? text.substr(sites[i].at, sites[i].end - sites[i].at) : line.file).append(")");
+    done = sites[i].end;
+  }
+  return out.append(text, done);
 }
 
 }  // namespace weft::why

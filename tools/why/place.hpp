@@ -17,7 +17,9 @@ namespace weft::why {
 // Empty: it cannot be found.
 [[nodiscard]] std::string function_of(pid_t pid, uint64_t address);
 
-// The place of an offset in a file, where it has the debugging information; empty otherwise.
-[[nodiscard]] std::string line_of(const std::string& path, uint64_t offset);
+// A text with "main (wrong.c:12)" in place of the call sites of a program as statistics name them, "main+0x12
+// wrong+0x1234" or "wrong+0x1234"; with "main (wrong+0x1234)" where it has no debugging information but symbols. A site
+// stays as it is where nothing is known of it.
+[[nodiscard]] std::string with_lines(const std::string& text, const std::string& path);
 
 }  // namespace weft::why

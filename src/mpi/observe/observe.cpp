@@ -291,7 +291,13 @@ stats::Report::Settings changed_settings() {
 void write(stats::Report report) {
   report.settings = changed_settings();
   stats::Problem problem;
-  if (stats::write_report(report, "", statistics_file(), STDERR_FILENO, problem)) return;
+  // Call sites get their lines from mpiexec, where there is ours.
+  const bool left = observation.inherited && observation.sites &&
+                    stats::leave_text(observation.file.number(), *observation.area, stats::as_text(report, ""));
+  if (left ? stats::write_json(report, "", statistics_file(), problem)
+           : stats::write_report(report, "", statistics_file(), STDERR_FILENO, problem)) {
+    return;
+  }
   base::warn({.cause = "cannot write the statistics to " + base::quoted(problem.file),
               .error = problem.error,
               .remedy = "give WEFT_STATS_FILE a file that rank 0 may write, on a disk with room"});
