@@ -166,6 +166,12 @@ Offer read_mpiexec() {
   return offer;
 }
 
+// Of Weft's mpiexec, which has handed the job over to another launcher. A rank of a job on one host may have started
+// that launcher itself; then the variable is that job's.
+int read_universe(Reader& reader) {
+  return getenv(variable::rank) == nullptr ? reader.optional(variable::universe_size, 1, most_ranks, -1) : -1;
+}
+
 // PMI-1 and PMI-2 have the same variables; PMI-2 is not spoken over TCP.
 Offer read_pmi(Launcher launcher) {
   Reader reader(name(launcher));
@@ -183,6 +189,7 @@ Offer read_pmi(Launcher launcher) {
   }
   const char* id = getenv("PMI_JOBID");
   if (id) offer.id = std::string(id).substr(0, 64);
+  offer.universe_size = read_universe(reader);
   reader.conclude(offer);
   return offer;
 }
@@ -203,6 +210,7 @@ Offer read_pmix() {
   offer.rank = reader.required("PMIX_RANK", 0, most_ranks - 1);
   if (!getenv("PMIX_NAMESPACE")) reader.fail("PMIX_NAMESPACE is not set");
   if (!pmix_server_is_named()) reader.fail("no variable PMIX_SERVER_URI... is set");
+  offer.universe_size = read_universe(reader);
   reader.conclude(offer);
   return offer;
 }

@@ -368,7 +368,7 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may
   base::set_speaker(job.rank);
   job.id = offer.id.empty() ? space->id() : offer.id;
   job.app_number = space->app_number();
-  job.universe_size = space->universe_size();
+  job.universe_size = offer.universe_size > 0 ? std::max(offer.universe_size, job.size) : space->universe_size();
   if (job.size == 1) return join_alone(job, segment_bytes);
   std::vector<int> here;
   const bool placed = space->local_ranks(here);

@@ -46,6 +46,11 @@ class Hosts:
                          [f"h1 1,2 3,64,a;b {os.getcwd()}", "h2 1,,64,a;b /usr"])
         self.assertEqual(self.lines("--hosts", "h2", "head", "-n", "2", stdin="one\ntwo\n"), ["one", "two"])
 
+    def test_the_universe_is_what_all_hosts_take(self):
+        for words, universe in ((["--hosts", "h1:3,h2:4"], 7), (["--hosts", "h1,h2"], 2), (["--universe", "9", "--hosts", "h1,h2"], 9)):
+            with self.subTest(words):
+                self.assertEqual(self.lines(*words, "-n", "2", WHERE, "universe"), [f"0 {universe}", f"1 {universe}"])
+
     def test_ranks_of_both_hosts_spawn_processes_together(self):
         for mode in ("meet", "tree"):
             with self.subTest(mode):

@@ -182,7 +182,7 @@ class Handover(Case):
                               WEFT_SPIN="5", PMI_RANK="3", WEFT_RANK="1")
         self.assertEqual((done.returncode, done.stderr), (7, ""))
         told = done.stdout.splitlines()
-        self.assertRegex(told[0], "^-machinefile /proc/self/fd/[0-9]+ -genv WEFT_JOB_ID [^ ]+ -n 2 p $")
+        self.assertRegex(told[0], "^-machinefile /proc/self/fd/[0-9]+ -genv WEFT_JOB_ID [^ ]+ -genv WEFT_UNIVERSE_SIZE 2 -n 2 p $")
         self.assertEqual(told[1:], ["weft-a:1", "weft-b:1", "5,,", "in"])
 
     def test_the_remote_shell_is_passed_on(self):

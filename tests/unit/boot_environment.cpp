@@ -126,6 +126,31 @@ TEST(ReadEnvironment, ProblemsHaveCauseAndRemedyAndStayShort) {
   }
 }
 
+TEST(ReadEnvironment, UniverseOfAJobThatMpiexecHasHandedOver) {
+  EXPECT_EQ(with({{"PMI_FD", "3"}, {"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"WEFT_UNIVERSE_SIZE", "7"}}).universe_size,
+            7);
+  EXPECT_EQ(with({{"PMIX_RANK", "0"},
+                  {"PMIX_NAMESPACE", "x"},
+                  {"PMIX_SERVER_URI41", "x"},
+                  {"OMPI_COMM_WORLD_RANK", "0"},
+                  {"OMPI_COMM_WORLD_SIZE", "2"},
+                  {"WEFT_UNIVERSE_SIZE", "7"}})
+                .universe_size,
+            7);
+}
+
+TEST(ReadEnvironment, TheUniverseOfAJobThatHasStartedTheLauncherIsNotItsJobs) {
+  EXPECT_EQ(with({{"WEFT_RANK", "0"},
+                  {"WEFT_SIZE", "1"},
+                  {"WEFT_SEGMENT_FD", "999"},
+                  {"PMI_FD", "3"},
+                  {"PMI_RANK", "0"},
+                  {"PMI_SIZE", "2"},
+                  {"WEFT_UNIVERSE_SIZE", "7"}})
+                .universe_size,
+            -1);
+}
+
 TEST(ReadEnvironment, TheVariablesOfMpiexecAreKnownNames) {
   for (const char* name :
        {variable::rank, variable::size, variable::segment_fd, variable::segment_address, variable::job_id,

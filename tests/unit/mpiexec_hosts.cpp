@@ -106,6 +106,12 @@ TEST(Spread, NumbersAreLimits) {
   EXPECT_EQ(spread_of("b,a:4", 2), "a:2") << "nothing is left for who has no number";
 }
 
+TEST(PlacesOf, NumbersOfAllHosts) {
+  EXPECT_EQ(places_of(with_hosts("a:3,b:4"), 2), 7);
+  EXPECT_EQ(places_of(with_hosts("a:3,b"), 2), 4);
+  EXPECT_EQ(places_of(with_hosts("a,b"), 5), 5);
+}
+
 TEST(Spread, TooManyRanksNeedToBeMeant) {
   Hosts hosts = with_hosts("a:2,b:1");
   EXPECT_NE(spread(hosts, 4, false).find("more than the 3"), std::string::npos);

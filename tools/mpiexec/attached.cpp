@@ -86,6 +86,9 @@ int serve_attached(const std::vector<std::string>& words) {
   command.binding.binding = topo::Binding::none;
   command.programs.emplace_back().words = {name_of(attached.pid)};
   command.programs.back().ranks = attached.started;
+  // Spawned processes of a job on several hosts have the universe of its ranks.
+  const char* const universe = attached.several_hosts ? getenv(boot::variable::universe_size) : nullptr;
+  if (universe != nullptr) (void)read_number(universe, boot::most_ranks, command.universe);
   return run_behind_front([&] { return Launch(command, &attached).run(); }, attached.process);
 }
 

@@ -234,6 +234,7 @@ Words translate(const Command& command, const RemoteLauncher& launcher, const Wo
 int hand_over(const Command& command) {
   base::load_known_settings();
   Command job = command;
+  const int universe = std::max(job.universe != 0 ? job.universe : places_of(job.hosts, job.ranks()), job.ranks());
   if (const std::string wrong = spread(job.hosts, job.ranks(), job.oversubscribe); !wrong.empty()) {
     tell({.cause = wrong});
     return status_mistake;
@@ -252,6 +253,7 @@ int hand_over(const Command& command) {
   if (job.binding.reserve > 0) job.variables.emplace_back("WEFT_RESERVE_CORES", std::to_string(job.binding.reserve));
   const std::string job_id = job_of_this_process();
   job.variables.emplace_back(boot::variable::job_id, job_id);
+  job.variables.emplace_back(boot::variable::universe_size, std::to_string(universe));
   RemoteLauncher launcher;
   if (const std::string wrong = find_remote_launcher(boot::remote_launcher(), launcher); !wrong.empty()) {
     tell({.cause = "cannot start ranks on other hosts (" + listed(job.hosts) + "): " + wrong,

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/setting.hpp"
+#include "boot/environment.hpp"
 
 namespace weft::mpiexec {
 namespace {
@@ -253,6 +254,12 @@ std::string spread(std::vector<Host>& hosts, int ranks, bool oversubscribe) {
   }
   std::erase_if(hosts, [](const Host& host) { return host.ranks == 0; });
   return {};
+}
+
+int places_of(const std::vector<Host>& hosts, int ranks) {
+  int64_t places = 0;
+  for (const Host& host : hosts) places += std::max(host.ranks, 1);
+  return static_cast<int>(std::clamp<int64_t>(places, ranks, boot::most_ranks));
 }
 
 std::string listed(const std::vector<Host>& hosts) {

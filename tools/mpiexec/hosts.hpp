@@ -33,6 +33,10 @@ struct Host {
 // where the hosts' numbers do not suffice, unless `oversubscribe` allows to multiply them.
 [[nodiscard]] std::string spread(std::vector<Host>& hosts, int ranks, bool oversubscribe);
 
+// How many processes the hosts take together, which is MPI_UNIVERSE_SIZE: the sum of their numbers, one for each host
+// without a number, and at least the ranks that start. Before spread().
+[[nodiscard]] int places_of(const std::vector<Host>& hosts, int ranks);
+
 // "a:2,b:4", as every launcher reads it.
 [[nodiscard]] std::string listed(const std::vector<Host>& hosts);
 
