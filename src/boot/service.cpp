@@ -80,6 +80,13 @@ Heard hear(int fd, std::string& received, Packet& answer) {
 
 }  // namespace
 
+std::string no_other_job(const std::string& id) {
+  return "the job " + id +
+         " has ranks on several hosts: it connects with no other job, and its own processes connect where they share a "
+         "host. Remedy: start both programs with one mpiexec, whose MPI_COMM_WORLD has both, or each of them on one "
+         "host";
+}
+
 bool ask_launcher(const std::string& door, const Packet& question, Packet& answer, void (*meanwhile)(), int most_s) {
   const uint64_t until_ns = most_s == 0 ? UINT64_MAX : base::now_ns() + static_cast<uint64_t>(most_s) * second;
   if (question.bytes().size() > Packet::most_bytes) {

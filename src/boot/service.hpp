@@ -45,6 +45,11 @@ inline constexpr const char* look_up_here = "look up here";
 inline constexpr const char* connect_here = "connect here";
 }  // namespace request
 
+// A job on several hosts connects with no other job. The names of its ports end so, by which others see that; and why
+// a connection with it cannot be, with the remedy.
+inline constexpr const char* mark_of_several_hosts = "/several-hosts";
+[[nodiscard]] std::string no_other_job(const std::string& id);
+
 // Asks, and waits for the answer, `most_s` seconds at most (0: as long as it takes); `meanwhile` is called again and
 // again. False with errno: the launcher could not be reached, hung up, or took too long (ETIMEDOUT).
 [[nodiscard]] bool ask_launcher(const std::string& door, const Packet& question, Packet& answer, void (*meanwhile)(),

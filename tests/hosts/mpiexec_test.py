@@ -56,19 +56,37 @@ class Hosts:
             with self.subTest(mode):
                 self.assertEqual(self.lines("--hosts", "h1,h2", "-n", "3", SPAWN, mode), [])
 
-    def test_another_job_cannot_connect_and_is_told_so(self):
-        """The server has ranks on both hosts; the client is a job of h1 alone."""
-        script = """
+    NO_OTHER_JOB = r"has ranks on several hosts: it connects with no other job, .* Remedy: start both programs with one mpiexec"
+    TWO = """
 folder=$(mktemp -d)
 mkfifo "$folder/port"
-"$1" --hosts h1,h2 -n 2 "$2" serve 1 > "$folder/port" &
+"$mpiexec" $server -n 2 "$two_jobs" serve 1 > "$folder/port" &
 exec 3< "$folder/port"
 while read -r word port; do test "$word" = port && break; done <&3
-"$1" -n 1 "$2" connect 1 "$port"
-kill %1"""
-        done = self.run_in_hosts("bash", "-c", script, "client", MPIEXEC, TWO_JOBS)
-        self.assertIn("has ranks on several hosts: no other job can connect with it. Remedy: start both programs with one mpiexec",
-                      done.stderr)
+$client_on "$mpiexec" $client -n 2 "$two_jobs" connect 1 "$port" > "$folder/client" 2>&1 && echo connected
+cat "$folder/client"
+"""
+
+    def two_jobs(self, script, **variables):
+        """A server and a client that connects with it; `script` follows the client's end."""
+        return self.run_in_hosts("bash", "-c", self.TWO + script, mpiexec=MPIEXEC, two_jobs=TWO_JOBS, **variables)
+
+    def test_another_job_cannot_connect_and_both_are_told_so(self):
+        """The server has ranks on both hosts; the client is a job of h1 or h2 alone. Nobody can come to the server's port."""
+        for where in ("", f"{HERE}/hosts.sh on h2"):
+            with self.subTest(where):
+                done = self.two_jobs("wait %1 || echo ended", server="--hosts h1,h2", client="--oversubscribe", client_on=where)
+                self.assertRegex(done.stdout, self.NO_OTHER_JOB)
+                self.assertRegex(done.stderr, "no process can come to the port, as all that the job has on this host accept: .*" +
+                                 self.NO_OTHER_JOB)
+                self.assertEqual(done.stdout.splitlines()[-1], "ended")
+
+    def test_a_job_on_both_hosts_cannot_connect_and_is_told_so(self):
+        """The server, of h1 alone, goes on waiting: another job may come."""
+        done = self.two_jobs('"$mpiexec" --oversubscribe -n 1 "$two_jobs" connect 1 "$port" && wait %1 && echo good',
+                             server="--oversubscribe", client="--hosts h1,h2", client_on="", WEFT_PORTS="off")
+        self.assertRegex(done.stdout, self.NO_OTHER_JOB)
+        self.assertEqual(done.stdout.splitlines()[-1], "good", done.stderr)
 
 
 @launcher("HYDRA")

@@ -52,6 +52,18 @@ TEST_F(Job, OneWhoseProcessHasEndedIsNotMet) {
   EXPECT_FALSE(matched);
 }
 
+TEST_F(Job, OnesThatAcceptWithAllProcessesWaitInVain) {
+  const std::string port = ports.open(0);
+  Ports::Waiter waiter;
+  EXPECT_EQ(wait(port, true, 1), "");
+  EXPECT_FALSE(ports.take_vain(1, waiter)) << "other jobs may connect";
+  EXPECT_EQ(ports.wait(port, true, {.caller = 2, .callers = 2}, matched, other), "");
+  EXPECT_FALSE(ports.take_vain(3, waiter)) << "the third process may connect";
+  EXPECT_TRUE(ports.take_vain(2, waiter));
+  EXPECT_EQ(waiter.caller, 2u);
+  EXPECT_FALSE(ports.take_vain(2, waiter));
+}
+
 TEST_F(Job, NamesAreOneProcesssAtATime) {
   const std::string port = ports.open(0);
   std::string found;

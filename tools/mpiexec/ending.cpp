@@ -134,6 +134,7 @@ void Launch::take_ends(const std::vector<int>& ended) {
     cut_ties(number);
     meetings_.remove_if([number](const Meeting& m) { return m.places[0] == number || m.places[1] == number; });
   }
+  end_vain_accepts();
   if (alive_ == 0 && !orphans_since_) orphans_since_ = base::now_ns();
 }
 

@@ -128,6 +128,7 @@ class Launch {
   void tell_of(const Ports::Waiter& to, const Ports::Waiter& of);
   void note_met(Service::Caller caller, boot::Packet& packet);
   void end_port_waits(int owner);
+  void end_vain_accepts();
   void take_due_waits(uint64_t now);
   std::vector<int> connected_with(int place) const;
 

@@ -118,6 +118,19 @@ uint64_t Ports::next_due() const {
   return due;
 }
 
+bool Ports::take_vain(int processes, Waiter& waiter) {
+  for (auto& [name, port] : ports_) {
+    const auto vain = std::find_if(port.accepting.begin(), port.accepting.end(), [processes](const Waiter& each) {
+      return each.callers > 0 && each.callers >= processes;
+    });
+    if (vain == port.accepting.end()) continue;
+    waiter = *vain;
+    port.accepting.erase(vain);
+    return true;
+  }
+  return false;
+}
+
 bool Ports::end_owner(int owner, Waiter& waiter) {
   const auto has_ended = [owner](const Waiter& each) { return each.number == 0 && each.place == owner; };
   for (auto& [name, port] : ports_) {

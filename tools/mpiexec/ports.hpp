@@ -35,6 +35,7 @@ class Ports {
     int number = 0;   // of its job; 0: this one
     std::string job;  // and its name
     uint64_t due_ns = UINT64_MAX;
+    int callers = 0;  // processes of this host that accept with it, where others cannot connect; 0: some may
   };
   // Waits there, unless one of the other side does: `other` is that one, whose wait is over.
   [[nodiscard]] std::string wait(const std::string& port, bool accepts, const Waiter& waiter, bool& matched,
@@ -43,6 +44,9 @@ class Ports {
   // One whose time is over, which waits no more; false: there is none.
   [[nodiscard]] bool take_due(uint64_t now_ns, Waiter& waiter);
   [[nodiscard]] uint64_t next_due() const;
+  // One that accepts with all processes that there are, so that nobody can come, and waits no more; false: there is
+  // none.
+  [[nodiscard]] bool take_vain(int processes, Waiter& waiter);
 
   // The process of this place has ended (-1: none), and its ports and waits with it. One that waits to connect at a
   // port that has ended or was closed, and waits no more; false: there is none.

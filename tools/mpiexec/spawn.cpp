@@ -359,7 +359,8 @@ void Launch::begin_far_jobs() {
 std::string Launch::open_port(int place) {
   std::string why;
   std::string address;
-  if (number_ != 0 && !on_several_hosts()) {
+  if (on_several_hosts()) return ports_.open(place, boot::mark_of_several_hosts);
+  if (number_ != 0) {
     base::load_known_settings();
     if (kept_ports_.empty()) boot::remove_stale_port_files();
     address = far_.listen(why);
@@ -435,11 +436,8 @@ bool Launch::asked_from_outside(Service::Caller caller, const std::string& kind,
   const boot::Packet good = boot::Packet().put(int64_t{0}).put("");
   if (ending_) {
     refuse(caller, "the job " + job_id() + " is ending");
-  } else if (on_several_hosts()) {
-    refuse(caller,
-           "the job " + job_id() +
-               " has ranks on several hosts: no other job can connect with it. Remedy: start both programs with one "
-               "mpiexec");
+  } else if (on_several_hosts() && !looks) {
+    refuse(caller, boot::no_other_job(job_id()));
   } else if (visits) {
     answer(boot::Packet(good)
                .put(job_id())
@@ -476,16 +474,18 @@ void Launch::tell_of(const Ports::Waiter& to, const Ports::Waiter& of) {
   this->answer(to.caller, answer);
 }
 
-// The port, and how many microseconds the caller waits at most; 0: as long as it takes.
+// The port, how many microseconds the caller waits at most (0: as long as it takes), and, of one that accepts, how many
+// processes of this host do so with it.
 void Launch::wait_at_port(Ports::Waiter ours, bool accepts, boot::Packet& packet) {
   const std::string port = packet.take_text();
   const int64_t most_us = packet.take_number(0, INT64_MAX / 1000);
+  if (accepts) ours.callers = static_cast<int>(packet.take_number(0, most_ranks));
   if (most_us != 0) ours.due_ns = base::now_ns() + static_cast<uint64_t>(most_us) * 1000;
   Ports::Waiter theirs;
   bool matched = false;
   const std::string wrong = ports_.wait(port, accepts, ours, matched, theirs);
   if (!wrong.empty()) return refuse(ours.caller, wrong);
-  if (!matched) return;
+  if (!matched) return end_vain_accepts();
   ++last_meeting_;
   // A process of another job looks after its peer by itself.
   if (ours.number == 0 && theirs.number == 0)
@@ -506,6 +506,14 @@ void Launch::end_port_waits(int owner) {
     refuse(waiter.caller, owner < 0 ? "the port was closed" : "the process that had opened the port has ended");
   }
   forget_port_files(false);
+}
+
+// Of a job on several hosts, with which no other job connects.
+void Launch::end_vain_accepts() {
+  Ports::Waiter waiter;
+  while (on_several_hosts() && ports_.take_vain(alive_, waiter))
+    refuse(waiter.caller, "no process can come to the port, as all that the job has on this host accept: " +
+                              boot::no_other_job(job_id()));
 }
 
 void Launch::take_due_waits(uint64_t now) {

@@ -31,6 +31,7 @@
 #include "core/progress.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/comm/group.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
@@ -85,11 +86,12 @@ int name_port(const char* function, const char* kind, const char* service, MPI_I
 }
 
 // A job as its ports name it: "weft:7:host-1234:2" is the second port of job host-1234, whose number is 7. Behind it
-// may come where other hosts reach it: "/10.0.0.1:4711".
+// may come where other hosts reach it, "/10.0.0.1:4711", or that its job is on several hosts.
 struct JobName {
   int number = 0;
   std::string id;
   bool reached_from_afar = false;
+  bool on_several_hosts = false;
 };
 
 JobName job_of_port(const std::string& name) {
@@ -105,7 +107,9 @@ JobName job_of_port(const std::string& name) {
       number < 1 || number >= boot::job_numbers) {
     return {};
   }
-  return {static_cast<int>(number), port.substr(id_at, end - id_at), slash != std::string::npos};
+  const bool on_several_hosts = name.ends_with(boot::mark_of_several_hosts);
+  return {static_cast<int>(number), port.substr(id_at, end - id_at), slash != std::string::npos && !on_several_hosts,
+          on_several_hosts};
 }
 
 // The root's result, for all ranks.
@@ -158,13 +162,29 @@ bool is_here(const JobName& job) {
          answer.take_text() == job.id;
 }
 
+// How many processes of this host are in the call, of a job that connects with no other one: if there are no others,
+// nobody can come. 0: one may, as another thread may spawn it.
+int callers_here(const Comm& comm) {
+  const boot::Job& ours = core::world->job;
+  if (ours.one_host() || core::world->concurrent) return 0;
+  const std::vector<int32_t> ranks = job_ranks_of(*comm.group);
+  return static_cast<int>(
+      std::count_if(ranks.begin(), ranks.end(), [&ours](int32_t rank) { return ours.place_here(rank) >= 0; }));
+}
+
 // The mpiexec of the port's job answers when another process has come to the port.
-bool wait_at_port(const char* kind, const std::string& port, int64_t most_us, boot::Packet& answer, std::string& why) {
+bool wait_at_port(const char* kind, const Comm& comm, const std::string& port, int64_t most_us, boot::Packet& answer,
+                  std::string& why) {
   const boot::Job& ours = core::world->job;
   const JobName job = job_of_port(port);
-  const bool is_ours = job.number == ours.number && job.id == ours.id;
-  if (kind != request::connect || job.number == 0 || is_ours || !ours.one_host())
-    return ask(question_of(kind).put(port).put(most_us), answer, why);
+  const bool is_ours = ours.one_host() ? job.number == ours.number && job.id == ours.id
+                                       : job.number == boot::number_of_door(ours.service);
+  if (kind != request::connect || job.number == 0 || is_ours)
+    return ask(question_of(kind).put(port).put(most_us).put(callers_here(comm)), answer, why);
+  if (!ours.one_host() || job.on_several_hosts) {
+    why = boot::no_other_job(ours.one_host() ? job.id : ours.id);
+    return false;
+  }
   // An obstacle to the connection shows here, before the other side counts on it.
   why = core::meet_job(job.number, job.id, 0);
   if (!why.empty() && job.reached_from_afar && !is_here(job)) {
@@ -226,7 +246,7 @@ std::string introduce(const Met& met, const std::string& obstacle) {
   return {};
 }
 
-Met meet_at_port(const char* kind, const char* port, const Info* info) {
+Met meet_at_port(const char* kind, const Comm& comm, const char* port, const Info* info) {
   Met met{.error = MPI_ERR_PORT};
   std::string why = need_service();
   int64_t most_us = 0;
@@ -237,7 +257,7 @@ Met meet_at_port(const char* kind, const char* port, const Info* info) {
     why = "port_name is longer than MPI_MAX_PORT_NAME - 1: " + base::quoted({port, length});
   } else if (!timeout_of(kind, info, most_us, why)) {
     met.error = MPI_ERR_INFO_VALUE;
-  } else if (why.empty() && wait_at_port(kind, port, most_us, answer, why)) {
+  } else if (why.empty() && wait_at_port(kind, comm, port, most_us, answer, why)) {
     met.job = static_cast<int32_t>(answer.take_number(0, boot::all_job_numbers - 1));
     const std::string id = answer.take_text();
     met.place = static_cast<int32_t>(
@@ -270,7 +290,7 @@ int meet(const char* function, const char* kind, const char* port, MPI_Info info
   *newcomm = MPI_COMM_NULL;
   const bool is_root = comm->rank == root;
   Met met{};
-  if (is_root) met = meet_at_port(kind, port, info_of(info));
+  if (is_root) met = meet_at_port(kind, *comm, port, info_of(info));
   const int32_t lost = coll::spread(founders_of(*comm), root, &met, sizeof met);
   if (lost != core::no_error) return fail(comm, function, lost, "the root could not tell the others whom it met");
   if (met.error != MPI_SUCCESS) return fail(comm, function, met.error, "%s", met.why);
