@@ -9,9 +9,10 @@
 //   join SIDE PATH        one of two that join over a local socket
 //   errors                ports and names of no job
 //   wait_at PORT CLASS    connects where nobody will accept; the error is of this class
-//   open                  opens a port, says it, and waits for a line on standard input
-//   hold_server, hold_client PORT    connect, say "connected", and wait in a receive for ever
-//   loop_server, loop_client PORT    say their pids, connect and disconnect for ever, until one of them is gone
+//   accept_in_vain        opens a port, says it, and waits for a line on standard input; accepts, to get an error;
+//   waits again open                  opens a port, says it, and waits for a line on standard input hold_server,
+//   hold_client PORT    connect, say "connected", and wait in a receive for ever loop_server, loop_client PORT    say
+//   their pids, connect and disconnect for ever, until one of them is gone
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -367,7 +368,7 @@ void wait_at(const char* port, const char* kind) {
   MPI_Info_create(&info);
   const bool in_vain = strcmp(kind, "timeout") == 0;
   if (in_vain) MPI_Info_set(info, "timeout", "1");
-  say("connects");
+  say("connects " + std::to_string(getpid()));
   EXPECT_CLASS(MPI_Comm_connect(port, info, 0, MPI_COMM_WORLD, &inter), MPI_ERR_PORT);
   EXPECT(inter == MPI_COMM_NULL, "not null");
   MPI_Info_free(&info);
@@ -381,6 +382,24 @@ void open_and_wait() {
   say(std::string("port ") + port);
   (void)!fgets(line, sizeof line, stdin);
   MPI_Close_port(port);
+}
+
+void accept_in_vain() {
+  char port[MPI_MAX_PORT_NAME] = "";
+  char line[8] = "";
+  MPI_Comm inter = MPI_COMM_SELF;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "timeout", "5");
+  MPI_Open_port(MPI_INFO_NULL, port);
+  say(std::string("port ") + port);
+  (void)!fgets(line, sizeof line, stdin);
+  EXPECT_CLASS(MPI_Comm_accept(port, info, 0, MPI_COMM_SELF, &inter), MPI_ERR_PORT);
+  EXPECT(inter == MPI_COMM_NULL, "not null");
+  say("refused");
+  (void)!fgets(line, sizeof line, stdin);
+  MPI_Close_port(port);
+  MPI_Info_free(&info);
 }
 
 void hold(const char* port) {
@@ -434,7 +453,7 @@ int main(int argc, char** argv) {
   } else {
     expect::start(&argc, &argv);
   }
-  if (mode == "errors" || mode == "wait_at") {
+  if (mode == "errors" || mode == "wait_at" || mode == "accept_in_vain") {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   }
@@ -446,6 +465,7 @@ int main(int argc, char** argv) {
   if (mode == "join") join(strcmp(argv[2], "listen") == 0, argv[3]);
   if (mode == "errors") errors();
   if (mode == "wait_at") wait_at(argv[2], argv[3]);
+  if (mode == "accept_in_vain") accept_in_vain();
   if (mode == "open") open_and_wait();
   if (mode == "hold_server") hold(nullptr);
   if (mode == "hold_client") hold(argv[2]);

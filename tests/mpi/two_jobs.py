@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest.mock
 
 MPIEXEC, PROGRAM, CASE = sys.argv[1:4]
 RANKS = [int(text) for text in sys.argv[4:6]] or [1, 1]
@@ -48,6 +49,10 @@ class Job:
             if found:
                 return found.group(found.re.groups)
         fail(f"{self.words} never said {pattern}")
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
 
     def end(self, good=True, says=""):
         self.lines += self.process.stdout.readlines()
@@ -180,8 +185,7 @@ def unserved():
     Job(RANKS[1], "wait_at", port, "timeout").end()
     client = Job(RANKS[1], "wait_at", port, "end")
     client.until("(connects)")
-    server.process.stdin.write("go\n")
-    server.process.stdin.flush()
+    server.say("go")
     server.end()
     client.end()
     server = Job(RANKS[0], "open")
@@ -236,8 +240,7 @@ def settings():
     port = port_of(server)
     os.environ.update({"WEFT_COLL_LEADERS": "off"} if AFAR else {"WEFT_RING_BYTES": "1M"})
     Job(RANKS[1], "wait_at", port, "end").end()
-    server.process.stdin.write("go\n")
-    server.process.stdin.flush()
+    server.say("go")
     server.end()
 
 
@@ -337,6 +340,23 @@ def cut_off():
         job.end(good=False, says="or its host cannot be reached any more")
 
 
+def stopped():
+    """A client that is stopped when its turn comes: an error at both sides, at the server's after a while."""
+    with unittest.mock.patch.dict(os.environ, WEFT_CONNECT_TIMEOUT="1"):
+        server = Job(RANKS[0], "accept_in_vain")
+    port = port_of(server)
+    client = Job(RANKS[1], "wait_at", port, "end")
+    pid = int(client.until(r"connects (\d+)"))
+    time.sleep(1)  # until it waits at the port; it gets its error when the port is closed if it is not there yet
+    os.kill(pid, signal.SIGSTOP)
+    server.say("accept")
+    server.until("(refused)")
+    os.kill(pid, signal.SIGCONT)
+    client.end()
+    server.say("close")
+    server.end()
+
+
 def users_afar():
     """A process of another user, who knows the port, does not connect."""
     server = Job(RANKS[0], "serve", 1)
@@ -348,7 +368,7 @@ def users_afar():
     server.end()
 
 
-CASES = {"secret": secret, "cut_off": cut_off, "strangers": strangers, "silent": silent, "users_afar": users_afar, "meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "threads": threads, "names": names,
+CASES = {"secret": secret, "cut_off": cut_off, "stopped": stopped, "strangers": strangers, "silent": silent, "users_afar": users_afar, "meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "threads": threads, "names": names,
          "ambiguous": ambiguous, "users": users, "join": join, "errors": errors, "unserved": unserved, "settings": settings, "killed": lambda: killed(10),
          **{f"death_{who}": lambda who=who: death(who) for who in ("server", "client", "server_mpiexec", "client_mpiexec")}}
 ports = None

@@ -44,8 +44,9 @@ namespace request = boot::request;
 
 constinit base::IntSetting patience{
     {.name = "WEFT_CONNECT_TIMEOUT",
-     .help = "MPI_Comm_connect without the info key timeout waits so long for MPI_Comm_accept, and MPI_Comm_join for "
-             "the other process; 0: for ever, MPI_Comm_join 30 s",
+     .help = "MPI_Comm_connect without the info key timeout waits so long for MPI_Comm_accept, and a process in "
+             "MPI_Comm_join, or one that has met another one of another host at a port, for the other's word; 0: for "
+             "ever, for that word 30 s",
      .unit = base::Unit::seconds,
      .alias = "MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT",
      .other_alias = "MPIR_CVAR_CH3_COMM_CONNECT_TIMEOUT",
@@ -54,6 +55,12 @@ constinit base::IntSetting patience{
     0,
     {0, INT32_MAX}};
 WEFT_SETTING(patience);
+
+// How long a process waits for another one that it has met and that says nothing.
+int64_t silence_s() {
+  constexpr int64_t usual = 30;
+  return patience.value() > 0 ? patience.value() : usual;
+}
 
 // Asks the launcher. An error of class `error` is raised on `comm`.
 int ask_for(const char* function, const Comm* comm, int error, const boot::Packet& question, boot::Packet& answer) {
@@ -218,7 +225,8 @@ std::string find_other(const Met& met, const std::string& id) {
 }
 
 // Two processes of two hosts that have met tell each other by their mpiexec how they are reached, or why they cannot
-// go on. Why not; empty: each knows the other. The second round says that both do.
+// go on. Why not; empty: each knows the other. The second round says that both do. A process that says nothing in the
+// first one, as it is stopped, hears in the second that it came too late.
 std::string introduce(const Met& met, const std::string& obstacle) {
   constexpr char good = '+';
   constexpr char bad = '-';
@@ -230,8 +238,17 @@ std::string introduce(const Met& met, const std::string& obstacle) {
     boot::Packet question = question_of(request::exchange).put(met.job - boot::job_numbers);
     question.put(static_cast<int64_t>(met.number)).put(met.place).put(met.generation);
     question.put(again ? std::string(1, good) : ours);
-    if (!ask(question, answer, why)) return obstacle.empty() ? why : obstacle;
+    constexpr int leave_s = 1;  // for the obstacle to get to mpiexec
+    const auto most_s = again ? 0 : static_cast<int>(obstacle.empty() ? silence_s() : leave_s);
+    const int64_t deadline = base::now_seconds() + most_s;
+    const bool heard = ask_at(core::world->job.service, most_s, question, answer, why);
     if (!obstacle.empty()) return obstacle;
+    if (!heard && !again && base::now_seconds() >= deadline) {
+      return introduce(met, "the process of the other job that was met at the port has said nothing for " +
+                                std::to_string(most_s) +
+                                " s. Remedy: see whether it is stopped; WEFT_CONNECT_TIMEOUT sets another time");
+    }
+    if (!heard) return why;
     const std::string said = answer.take_text();
     if (said.empty() || said[0] != good)
       return "the other process cannot connect: " + said.substr(said.empty() ? 0 : 1);
@@ -361,12 +378,6 @@ int check_socket(int fd) {
   int type = 0;
   socklen_t length = sizeof type;
   return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 ? 0 : errno;
-}
-
-// How long MPI_Comm_join waits for a process that says nothing.
-int64_t silence_s() {
-  constexpr int64_t usual = 30;
-  return patience.value() > 0 ? patience.value() : usual;
 }
 
 // Sends or receives all bytes, while messages go on. Returns 0 or the errno: ECONNRESET at the end of the connection,
