@@ -107,7 +107,7 @@ class Report(Case):
     def test_a_run(self):
         page = Page(self.page(statistics(8)))
         for said in ("8 ranks, 10.000 s.", "23.0 %", "rank 7 arrives last <b>&", "MPI_Allreduce", "MPI_Send", "7.0 MiB",
-                     "A grid of 8 was found", "WEFT_SPIN", "rank 3: program", "0, 1: 977 KiB", "The run ended by MPI_Finalize"):
+                     "A grid of 8 was found", "WEFT_SPIN", "rank 3: program", "rank 0 to rank 1: 976.6 KiB in 5 messages", "The run ended by MPI_Finalize"):
             self.assertIn(said, page.text)
 
     def test_it_needs_nothing_else(self):
@@ -213,7 +213,9 @@ class Report(Case):
         Page(text)
         dense = [[a * 10, b * 10, 1 + a * b, 1] for a in range(100) for b in range(100)]
         text = self.page(statistics(1000, matrix={"ranks": 1000, "bytes": dense}))
-        self.assertLess(len(text), 650000)
+        self.assertLess(len(text), 900000)
+        self.assertIn("Ranks are grouped: a cell is the sum of 16 by 16 ranks.", text)
+        self.assertIn("ranks 0-15 to ranks 16-31: ", text)
 
     def test_parts_that_are_missing_are_left_out(self):
         whole = json.loads(statistics(4))

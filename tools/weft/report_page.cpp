@@ -3,7 +3,6 @@
 #include "weft/report_page.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -13,13 +12,13 @@
 #include "weft/grid_find.hpp"
 #include "weft/grid_plan.hpp"
 #include "weft/markup.hpp"
+#include "weft/report_matrix.hpp"
 
 namespace weft::tool {
 namespace {
 
 using base::append;
 
-constexpr int64_t most_cells = 48;   // of a side of the matrix
 constexpr size_t most_bars = 128;    // of ranks
 constexpr size_t most_calls = 20;    // in a table
 constexpr size_t most_advice = 100;  // lines
@@ -200,47 +199,21 @@ void add_sizes(std::string& page, const RunStatistics& run) {
 }
 
 void add_matrix(std::string& page, const RunStatistics& run) {
-  const Traffic& traffic = run.traffic;
-  if (traffic.bytes == 0) return;
-  const int64_t each = (traffic.ranks + most_cells - 1) / most_cells;
-  const int64_t side = (traffic.ranks + each - 1) / each;
-  std::vector<double> cells(static_cast<size_t>(side * side));
-  for (int32_t r = 0; r < traffic.ranks; ++r) {
-    for (const Link& link : traffic.of(r)) {
-      cells[static_cast<size_t>(r / each * side + link.to / each)] += static_cast<double>(link.bytes);
-    }
-  }
-  const double most = *std::max_element(cells.begin(), cells.end());
-  page += "<h2>Bytes between ranks</h2>\n<p>In both directions together; the darker, the more, by its logarithm.";
-  if (each > 1) append(page, " A cell has %lld ranks in each direction.", static_cast<long long>(each));
-  const FoundGrid grid = find_grid(traffic);
+  const SentMatrix matrix = sent_matrix(run.traffic);
+  if (matrix.most == 0) return;
+  page +=
+      "<h2>Bytes between ranks</h2>\n<p>Rows are senders, columns receivers; the darker, the more, on a logarithmic "
+      "scale.";
+  if (matrix.each > 1)
+    append(page, " Ranks are grouped: a cell is the sum of %d by %d ranks.", matrix.each, matrix.each);
+  const FoundGrid grid = find_grid(run.traffic);
   std::vector<int32_t> sides;
   for (const Dimension& d : grid.dimensions) sides.push_back(d.side);
   if (!sides.empty()) {
     page += " A grid of " + shown_sides(sides, " x ") +
             " was found: <code>weft order --from</code> compares orders of ranks for it.";
   }
-  constexpr double width = 480;
-  const double step = width / static_cast<double>(side);
-  append(page,
-         "</p>\n<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:40em\" role=\"img\" aria-label=\"Bytes between "
-         "ranks\">\n",
-         width + 4, width + 4);
-  append(page, "<rect x=\"1\" y=\"1\" width=\"%.0f\" height=\"%.0f\" fill=\"none\" stroke=\"#333\"/>\n", width + 2,
-         width + 2);
-  for (int64_t row = 0; row < side; ++row) {
-    for (int64_t column = 0; column < side; ++column) {
-      const double bytes = cells[static_cast<size_t>(row * side + column)];
-      if (bytes <= 0) continue;
-      const double dark = std::log1p(bytes) / std::log1p(most);
-      append(page, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"hsl(220,50%%,%.0f%%)\">",
-             2 + static_cast<double>(column) * step, 2 + static_cast<double>(row) * step, step, step,
-             92 - 77 * dark * dark);
-      append(page, "<title>%lld, %lld: %s</title></rect>\n", static_cast<long long>(row) * each,
-             static_cast<long long>(column) * each, bytes_shown(bytes).c_str());
-    }
-  }
-  page += "</svg>\n";
+  page += "</p>\n" + matrix_picture(matrix) + matrix_table(matrix);
 }
 
 void add_settings(std::string& page, const RunStatistics& run) {

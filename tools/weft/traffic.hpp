@@ -19,12 +19,20 @@ struct Link {
   int64_t bytes;  // in both directions together
 };
 
+struct Sent {
+  int32_t from;
+  int32_t to;
+  int64_t bytes;
+  int64_t messages = 0;  // 0: the file does not say
+};
+
 struct Traffic {
   std::string program;  // empty: the file does not name it
   int32_t ranks = 0;
   std::vector<int32_t> ranks_per_host;  // of the run; empty: the file does not say
   std::vector<double> user_seconds;     // by rank, outside of MPI; empty likewise
 
+  std::vector<Sent> sends;     // as the file lists them: a pair may be there twice
   int64_t bytes = 0;           // all that ranks sent to others
   std::vector<int64_t> first;  // links of rank r: links[first[r]] to links[first[r + 1]]
   std::vector<Link> links;     // each pair twice, by rank and `to`; without bytes, none
@@ -35,12 +43,6 @@ struct Traffic {
   }
   // Between two ranks; 0 when there is no link.
   [[nodiscard]] int64_t between(int32_t a, int32_t b) const;
-};
-
-struct Sent {
-  int32_t from;
-  int32_t to;
-  int64_t bytes;
 };
 
 // Makes the links out of single sends between the ranks. Sends of the same pair are added up; those to oneself leave no

@@ -53,7 +53,8 @@ class Entry {
   // The entry is complete: adds it to the others.
   std::string add_to(std::vector<Sent>& sends) {
     if (count_ < 3) return "an entry has too few numbers: from, to and bytes are needed";
-    sends.push_back({static_cast<int32_t>(numbers_[0]), static_cast<int32_t>(numbers_[1]), numbers_[2]});
+    sends.push_back({static_cast<int32_t>(numbers_[0]), static_cast<int32_t>(numbers_[1]), numbers_[2],
+                     count_ > 3 ? numbers_[3] : 0});
     count_ = 0;
     return {};
   }
@@ -279,6 +280,7 @@ bool parse_traffic(std::string_view text, const std::string& name, Traffic& traf
     return false;
   }
   const std::string wrong = check_whole(sends, times, traffic);
+  traffic.sends = std::move(sends);
   return wrong.empty() || refuse(problem, name, "", wrong);
 }
 
