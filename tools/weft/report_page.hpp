@@ -11,8 +11,8 @@
 
 namespace weft::tool {
 
-// A page in HTML that needs nothing else, neither scripts nor a network: of one run, or of two in comparison. Ranks are
-// put together where there are many, so that a run stays below a megabyte.
+// A page in HTML that needs nothing else, neither other files nor a network: of one run, or of two in comparison. Ranks
+// are put together where there are many, so that a run stays below a megabyte.
 [[nodiscard]] std::string page_of(std::span<const RunStatistics> runs, const Machine& machine);
 
 // Seconds of a rank in two runs, on average: of the run, in MPI, in calls.

@@ -108,6 +108,39 @@ void add_phases(std::string& page, const std::vector<Phase>& phases, double slic
 constexpr double left = 70;
 constexpr double width = 830;
 
+// Shows a stretch of a picture's time: buttons enlarge it, dragging moves it. Without scripts the buttons stay hidden.
+constexpr const char* script = R"(<script>
+{
+  const part = document.currentScript.previousElementSibling;
+  const picture = part.querySelector("svg"), time = picture.querySelector("svg");
+  const width = time.width.baseVal.value, seconds = Number(part.dataset.seconds);
+  const ends = picture.querySelectorAll(".end"), [more, less, all] = part.querySelectorAll("button");
+  const paths = [...time.querySelectorAll("path")].map(path => [path, path.getAttribute("d")]);
+  let from = 0, shown = width, dragged = null;
+  const show = (middle, wanted) => {
+    shown = Math.min(width, Math.max(width / 32, wanted));
+    from = Math.min(width - shown, Math.max(0, middle - shown / 2));
+    const place = (_, command, x) => command + (command == "M" ? x - from : x) * width / shown;
+    for (const [path, whole] of paths) path.setAttribute("d", whole.replace(/(M|h-?)([\d.]+)/g, place));
+    ends.forEach((end, i) => end.textContent = Number(((from + i * shown) / width * seconds).toPrecision(4)) + " s");
+  };
+  more.onclick = () => show(from + shown / 2, shown / 2);
+  less.onclick = () => show(from + shown / 2, shown * 2);
+  all.onclick = () => show(0, width);
+  picture.onpointerdown = event => { dragged = event.clientX; picture.setPointerCapture(event.pointerId); };
+  picture.onpointermove = event => {
+    if (dragged === null) return;
+    const pixels = picture.getScreenCTM().a * width;
+    show(from + shown / 2 - (event.clientX - dragged) / pixels * shown, shown);
+    dragged = event.clientX;
+  };
+  picture.onpointerup = picture.onpointercancel = () => dragged = null;
+  picture.style = "cursor:grab;user-select:none;touch-action:pan-y";
+  more.parentNode.hidden = false;
+}
+</script>
+)";
+
 // One path for each part, so that a slice takes few bytes.
 void add_columns(std::string& page, const std::vector<Shares>& slices, double top, double height) {
   const double step = width / static_cast<double>(slices.size());
@@ -118,13 +151,17 @@ void add_columns(std::string& page, const std::vector<Shares>& slices, double to
       for (size_t q = 0; q < p; ++q) below += slices[s][q];
       const double tall = slices[s][p] * height;
       if (tall < 0.05) continue;
-      append(path, "M%.1f %.1fh%.1fv-%.1fh-%.1fz", left + static_cast<double>(s) * step, top + height - below * height,
-             step, tall, step);
+      append(path, "M%.1f %.1fh%.1fv-%.1fh-%.1fz", static_cast<double>(s) * step, top + height - below * height, step,
+             tall, step);
     }
     if (path.empty()) continue;
     append(page, "<path fill=\"%s\" d=\"", fills[p]);
     page.append(path).append("\"/>");
   }
+}
+
+// It stays where it is when time is enlarged.
+void add_frame(std::string& page, double top, double height) {
   append(page,
          "<rect x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" height=\"%.1f\" fill=\"none\" stroke=\"#333\" "
          "stroke-width=\".5\"/>\n",
@@ -139,8 +176,10 @@ void add_picture(std::string& page, const RunStatistics& run, const std::vector<
   const double bottom = tall + gap + strip * static_cast<double>(strips);
   append(page, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Phases of the run\">\n", left + width + 4,
          bottom + 16);
-  page += "<text x=\"0\" y=\"14\">all ranks</text>";
+  append(page, "<svg x=\"%.0f\" width=\"%.0f\" height=\"%.0f\">\n", left, width, bottom);
   add_columns(page, all, 1, tall);
+  std::string frames = "<text x=\"0\" y=\"14\">all ranks</text>";
+  add_frame(frames, 1, tall);
   for (size_t i = 0; i < strips; ++i) {
     const TimelineGroup& group = run.timeline[i];
     const double top = tall + gap + strip * static_cast<double>(i);
@@ -151,14 +190,17 @@ void add_picture(std::string& page, const RunStatistics& run, const std::vector<
     if (group.ranks > 1) append(page, " to %lld", static_cast<long long>(group.first + group.ranks - 1));
     page += "</title>";
     add_columns(page, slices, top, strip - 1);
-    page += "</g>";
+    page += "</g>\n";
+    add_frame(frames, top, strip - 1);
     if (strip >= 10 || i % 2 == 0) {
-      append(page, "<text x=\"0\" y=\"%.1f\">rank %lld</text>", top + std::min(strip, 11.0),
+      append(frames, "<text x=\"0\" y=\"%.1f\">rank %lld</text>", top + std::min(strip, 11.0),
              static_cast<long long>(group.first));
     }
   }
+  page += "</svg>\n" + frames;
   append(page,
-         "<text x=\"%.0f\" y=\"%.1f\">0 s</text><text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%.3g s</text></svg>\n",
+         "<text class=\"end\" x=\"%.0f\" y=\"%.1f\">0 s</text><text class=\"end\" x=\"%.0f\" y=\"%.1f\" "
+         "text-anchor=\"end\">%.3g s</text></svg>\n",
          left, bottom + 13, left + width, bottom + 13, run.timeline_seconds);
 }
 
@@ -171,8 +213,13 @@ void add_timeline(std::string& page, const RunStatistics& run) {
       "<h2>Phases</h2>\n<p>Time from left to right. From below: white: the program; light grey: MPI between two ranks; "
       "grey: collective MPI; dark: other MPI; hatched: waiting for others.";
   if (static_cast<int64_t>(run.timeline.size()) < run.ranks) page += " A strip is the mean of several ranks.";
-  page += "</p>\n";
+  append(page, "</p>\n<div data-seconds=\"%.6g\">\n", run.timeline_seconds);
+  page +=
+      "<p hidden><button>enlarge</button> <button>reduce</button> <button>whole run</button> Dragging moves the "
+      "enlarged "
+      "picture.</p>\n";
   add_picture(page, run, all);
+  page.append("</div>").append(script);
   add_phases(page, phases_of(all), run.timeline_seconds / static_cast<double>(all.size()));
 }
 
