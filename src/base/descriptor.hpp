@@ -13,8 +13,8 @@ namespace weft::base {
 class Descriptor {
  public:
   Descriptor() = default;
-  // Of an open file, which is noted here; negative: of none. `purpose` is for messages, and lives as long as the
-  // process.
+  // Notes the open file that has this number; a negative number stands for none. Messages name the `purpose`, which
+  // lives as long as the process.
   Descriptor(int number, const char* purpose = "files of the program");
 
   // Whether it was given a file and not closed by Weft. The program may have closed it.

@@ -188,8 +188,8 @@ class TextSetting final : public SettingRow {
 // Text of unknown origin as it may be printed: in quotes, shortened, without control characters.
 std::string quoted(std::string_view text);
 
-// The path of a file as a person knows it: in quotes, in its UTF-8, without control characters. Of a path that is
-// longer than 256 bytes the middle is left out, as the last part says which file it is.
+// Returns a file's path as a person knows it: in quotes, in its UTF-8, without control characters. A path that is
+// longer than 256 bytes loses its middle, as the last part says which file it is.
 std::string quoted_path(std::string_view path);
 
 // How many bytes of a text in UTF-8, at most `most`, are whole characters.

@@ -180,7 +180,8 @@ bool finish(void* memory, const Step& /*step*/) {
 
 namespace {
 
-// Those of which a rank that waits for nobody may learn that they are in another call: they post nothing in this one.
+// The ranks that post nothing in this call. A rank that waits for nobody looks at them: one that has posted is in
+// another call.
 Ranks silent_ranks(const Comm& comm, Collective collective, int32_t root) {
   constexpr int32_t few = 8;
   if (root == no_root) return nobody;

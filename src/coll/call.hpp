@@ -23,7 +23,7 @@ inline constexpr uint64_t collective_most = 31;
 // The root, the reduction and the type, 17 bits.
 inline constexpr int details_shift = 37;
 inline constexpr int root_shift = 47;
-inline constexpr uint64_t root_most = 127;  // what has no root has this
+inline constexpr uint64_t root_most = 127;  // an operation without a root has this value
 inline constexpr int reduction_shift = 43;
 inline constexpr uint64_t reduction_most = 15;
 inline constexpr int basic_shift = details_shift;

@@ -147,9 +147,9 @@ class Room {
   [[nodiscard]] bool await_passed(int32_t rank, int64_t phase);
   // All others have posted in it; false: the room is broken.
   [[nodiscard]] bool await_all(int64_t phase);
-  // Of a rank that is not waited for. False: it has posted another call in this phase, and the room is broken.
+  // Looks at a rank that is not waited for. False: it has posted another call in this phase, and the room is broken.
   [[nodiscard]] bool agrees(int32_t rank, int64_t phase);
-  // The same for all others, where they are few.
+  // Looks so at all other ranks, where they are few.
   [[nodiscard]] bool posts_alone(int64_t phase);
 
   // Memory of a rank that it said to be there; false: it cannot be read, or the room is broken.

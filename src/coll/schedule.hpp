@@ -84,7 +84,8 @@ class Schedule {
   void behind_meeting(Steps&& steps);
   bool has_met() const { return has_met_; }
   void note_error(int32_t error);
-  // The same of a step that was truncated, or whose ranks disagree (coll/call.hpp): the request tells which it was.
+  // Notes the error of a step that was truncated, or whose ranks disagree (coll/call.hpp): the request tells which it
+  // was.
   void note_error(int32_t error, const core::Truncation& truncation);
 
   // The error class of planning: a schedule with one is not started.

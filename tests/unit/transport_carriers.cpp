@@ -258,7 +258,7 @@ TEST_P(Carriers, DoNotHoldUpWhoSendsWhileAFrameIsTaken) {
         const std::lock_guard guard(lock);
         if (b->send(to_a, number, 64) == 0) ++number;
       }
-      std::this_thread::yield();  // who polls on this processor gets the lock
+      std::this_thread::yield();  // the thread that polls gets the lock, also on one processor
     }
   });
   struct Guarded final : Events {
