@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Files whose data lie on a device: each form of access writes from there and reads to there.
+#include <unistd.h>
+
 #include <functional>
+#include <string>
 
 #include "on_device.hpp"
 
@@ -57,8 +60,10 @@ const Form forms[] = {
 // other or change by turns.
 void access(const char* datarep, bool gaps, bool interleaved, MPI_Info info, int most) {
   MPI_File file;
-  MPI_File_open(MPI_COMM_WORLD, "device_files.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, info,
-                &file);
+  int number = static_cast<int>(getpid());  // other rows run beside this one
+  MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const std::string name = "device_files." + std::to_string(number);
+  MPI_File_open(MPI_COMM_WORLD, name.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, info, &file);
   for (const int count : {1, 100, most}) {
     const auto all = static_cast<size_t>(count) * (gaps ? 2 : 1);
     MPI_Datatype type, turns;
