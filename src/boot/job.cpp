@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -50,6 +51,7 @@ constinit Spares spares;
 constinit base::Lock space_lock;
 constinit std::atomic<const base::Descriptor*> marked{nullptr};  // the segment, where an abort is noted
 constinit std::atomic<int> marked_rank{0};
+constinit std::atomic<int> places_to_end{0};  // of the segment: no launcher ends their processes after say_done()
 constinit std::atomic<void (*)()> act_before_end{nullptr};
 
 [[noreturn]] void leave_process(int status) {
@@ -66,6 +68,19 @@ int exit_status(int status) {
   return status == 0 || (status & 0xff) != 0 ? status & 0xff : 1;
 }
 
+// Another launcher does not end a job for a process that it believes to be done.
+void end_ranks_here(int segment) {
+  const auto space_here = static_cast<uint32_t>(namespace_of_processes());
+  for (int place = 0; place < places_to_end.load(std::memory_order_relaxed); ++place) {
+    uint32_t line[sizeof(RankStatus) / sizeof(uint32_t)] = {};
+    if (pread(segment, line, sizeof line, static_cast<off_t>(sizeof line) * place) != sizeof line) return;
+    const auto pid = static_cast<pid_t>(line[offsetof(RankStatus, pid) / sizeof *line]);
+    const bool takes_part = line[0] == static_cast<uint32_t>(Phase::initialised) &&
+                            line[offsetof(RankStatus, pid_space) / sizeof *line] == space_here;
+    if (takes_part && pid > 0 && pid != getpid()) (void)kill(pid, SIGTERM);
+  }
+}
+
 void end_whole_job(int status) {
   status = exit_status(status);
   if (void (*act)() = act_before_end.load(std::memory_order_acquire)) act();
@@ -75,6 +90,7 @@ void end_whole_job(int status) {
     uint32_t phase = static_cast<uint32_t>(Phase::aborted);
     off_t line = static_cast<off_t>(sizeof(RankStatus)) * marked_rank.load(std::memory_order_relaxed);
     (void)!pwrite(segment->number(), &phase, sizeof phase, line + static_cast<off_t>(offsetof(RankStatus, phase)));
+    end_ranks_here(segment->number());
   }
   if (space) {
     usleep(50000);  // for the launcher to pass the message on: Hydra drops it once it ends the job
@@ -485,6 +501,17 @@ void barrier(void (*meanwhile)()) {
   for (bool over = false; !over; meanwhile()) must(space->end_barrier(false, over));
 }
 
+namespace {
+
+void finish_space() {
+  Space* client = space;
+  client->finish();
+  space = nullptr;
+  delete client;
+}
+
+}  // namespace
+
 HostPage& host_page() {
   HostPage* page = ours->host_page();
   if (page == nullptr) die_of_segment("a page of it cannot be had", errno);
@@ -495,14 +522,16 @@ void before_end(void (*act)()) {
   act_before_end.store(act, std::memory_order_release);
 }
 
+void say_done(Job& job) {
+  if (job.launcher == Launcher::singleton) leave_own_launcher(job);
+  if (space == nullptr || !job.one_host()) return;
+  places_to_end.store(job.places, std::memory_order_relaxed);
+  finish_space();
+}
+
 void leave(Job& job) {
   leave_own_launcher(job);
-  if (space) {
-    Space* client = space;
-    client->finish();
-    space = nullptr;
-    delete client;
-  }
+  if (space) finish_space();
   delete ours;
   ours = nullptr;
 }

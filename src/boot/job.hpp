@@ -87,6 +87,10 @@ void publish(const std::string& key, const std::string& value);
 [[nodiscard]] int host_of(int rank);
 void barrier(void (*meanwhile)());
 
+// The process may end in any way from now on, and tells another launcher than ours so. Not between hosts: the launcher
+// knows the addresses of ranks that the process has not sent to yet. The launcher that a process alone has started
+// ends.
+void say_done(Job& job);
 // Says goodbye to the launcher. Collective under PMI-1 and PMI-2.
 void leave(Job& job);
 

@@ -252,6 +252,11 @@ void leave_own_launcher(Job& job) {
   if (line.is_open()) {
     (void)!send(line.number(), &attach_left, sizeof attach_left, MSG_DONTWAIT | MSG_NOSIGNAL);
     line.close();
+    // Of a process alone it may start another, if it takes part in the job again.
+    if (job.launcher != Launcher::singleton) return;
+    (void)!pwrite(job.segment.number(), &none, sizeof none, offsetof(RankStatus, own_launcher));
+    job.service.clear();
+    job.number = 0;
   } else if (!has_own_launcher(job.launcher) && !job.service.empty()) {
     constexpr int patience_s = 5;
     Packet answer;

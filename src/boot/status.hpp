@@ -15,11 +15,13 @@ namespace weft::boot {
 enum class Phase : uint32_t {
   started = 0,      // MPI_Init was not called, or has not come far
   initialised = 1,  // MPI_Init is done, MPI_Finalize is not
-  finalized = 2,    // the process may end in any way
+  finalized = 2,    // the process may end in any way; a session makes it initialised again
   aborted = 3,      // the rank itself ended the job and has said why
   leaving = 4,      // in MPI_Finalize: it waits for those that it is connected with
   lost = 5,         // by the launcher: it has ended, and was not to; processes of other jobs look for that
+  left = 6,         // the process exits after finalized
 };
+inline constexpr Phase last_phase = Phase::left;
 
 // Written by the rank alone, read by the launcher after the rank has ended (or by a tool that looks on).
 struct alignas(64) RankStatus {
@@ -33,8 +35,8 @@ struct alignas(64) RankStatus {
   // In the first line: bytes that the host's ranks have given to their programs (transport/shm/promises.hpp).
   std::atomic<uint64_t> promised;
   std::atomic<uint32_t> fell_back;  // likewise: 1 once a rank has said that memory is not of the kind that was wished
-  // By mpiexec, before it starts a process in this place: how many had it before; and, of a spawned process, one more
-  // than the place of the first of its world.
+  // By mpiexec, before it starts a process in this place: how many had it before; and the number of its spawn, from 1
+  // on.
   std::atomic<uint32_t> generation;
   std::atomic<uint32_t> world;
   std::atomic<uint32_t> grown;  // in the first line, by mpiexec: 1 before the first process is spawned

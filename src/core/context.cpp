@@ -102,6 +102,7 @@ ContextNumbers& numbers() {
 }
 
 constinit std::atomic<bool> ended = false;
+constinit std::atomic<bool> resumed = false;  // ranks may have left the job
 
 // The notice to the process above that no process below the sender uses the number any more.
 constexpr uint8_t release_kind = 20;
@@ -117,7 +118,8 @@ void release_number(uint32_t number) {
   uint32_t generation = 0;
   const int32_t up = numbers().release(number, &generation);
   if (up == ContextNumbers::nobody || (is_foreign(up) && !is_there(up, generation))) return;
-  if (is_foreign_afar(up)) return;  // it may be gone; should it live, it does without this number
+  // It may be gone; should it live, it does without this number.
+  if (is_foreign_afar(up) || (resumed.load(std::memory_order_relaxed) && has_gone(up))) return;
   const Release release{number, 0};
   send_control(world->peer(up), 0, release_kind, &release, sizeof release);
 }
@@ -185,6 +187,11 @@ void release_context_by_all(uint32_t context) {
 
 void end_releases() {
   ended.store(true, std::memory_order_relaxed);
+}
+
+void resume_releases() {
+  resumed.store(true, std::memory_order_relaxed);
+  ended.store(false, std::memory_order_relaxed);
 }
 
 MeetingPoint meeting_point(const char* name) {

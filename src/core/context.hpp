@@ -156,6 +156,8 @@ void release_context_by_all(uint32_t context);
 // Releases matter no more: the process is about to leave the job, and its peers, which may leave before, must not be
 // sent notices.
 void end_releases();
+// The process goes on: ranks of this host that have not left the job are told again.
+void resume_releases();
 
 // ---- Contexts that no number has
 

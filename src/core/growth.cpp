@@ -124,7 +124,15 @@ uint32_t generation_of(int32_t job_rank) {
 
 bool is_there(int32_t job_rank, uint32_t generation) {
   const boot::Phase phase = phase_of(job_rank);
-  return generation_of(job_rank) == generation && phase != boot::Phase::finalized && phase != boot::Phase::lost;
+  return generation_of(job_rank) == generation && phase != boot::Phase::finalized && phase != boot::Phase::left &&
+         phase != boot::Phase::lost;
+}
+
+bool has_gone(int32_t job_rank) {
+  const boot::RankStatus* const line = line_of(job_rank);
+  if (line == nullptr) return true;
+  const auto phase = static_cast<boot::Phase>(line->phase.load(std::memory_order_acquire));
+  return phase == boot::Phase::left || phase == boot::Phase::lost;
 }
 
 bool knows_way_to(int32_t job_rank) {

@@ -18,6 +18,8 @@ namespace weft::core {
 [[nodiscard]] uint32_t generation_of(int32_t job_rank);
 // Whether the process that a place had then is there, and has not left the job.
 [[nodiscard]] bool is_there(int32_t job_rank, uint32_t generation);
+// Whether a process has left the job for good, or may have, for it is on another host.
+[[nodiscard]] bool has_gone(int32_t job_rank);
 
 // Whether a rank of our job can be talked to: it is here, or the launcher tells where it is, or it was introduced
 // (boot/introductions.hpp).

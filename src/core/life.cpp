@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/life.hpp"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <mutex>
 
 #include "base/lock.hpp"
@@ -15,13 +18,32 @@ constinit base::Lock guard;
 int interfaces = 0;
 int joined = 0;
 bool left = false;
+pid_t process = 0;  // that has joined
+
+// A child of fork() is no rank, and leaves nothing.
+void leave_at_exit() {
+  if (getpid() != process) return;
+  std::lock_guard lock(guard);
+  if (interfaces != 0) return;  // an interface was not ended
+  stop();
+  left = true;
+}
 
 }  // namespace
 
 bool join(bool multiple, uint64_t (*alike)()) {
   std::lock_guard lock(guard);
   if (left) return false;
-  if (interfaces++ == 0) start(multiple, alike);
+  if (interfaces++ == 0) {
+    if (process == 0) {
+      start(multiple, alike);
+      process = getpid();
+      (void)atexit(leave_at_exit);
+    } else {
+      resume_releases();
+      resume();
+    }
+  }
   ++joined;
   return true;
 }
@@ -35,8 +57,12 @@ void leave() {
   std::lock_guard lock(guard);
   if (--interfaces != 0) return;
   end_releases();
-  stop();
-  left = true;
+  rest();
+}
+
+bool has_left() {
+  std::lock_guard lock(guard);
+  return left;
 }
 
 }  // namespace weft::core

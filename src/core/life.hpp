@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The interfaces of one process, MPI and OpenSHMEM, share its membership in the job: the first that starts joins it,
-// the last that ends leaves it. A process that has left cannot join again.
+// The interfaces of one process, MPI and OpenSHMEM, share its membership in the job: the first that starts joins it.
+// When the last has ended, the process rests: it may end in any way, and an interface may start again (a session after
+// MPI_Finalize). It leaves the job when it exits.
 
 #include <cstdint>
 
 namespace weft::core {
 
 // Counts an interface. `multiple` and `alike` are those of start() (world.hpp), if it is the first. False: the process
-// has left the job. Thread-safe, as leave().
+// has left the job, as it exits. Thread-safe, as leave().
 [[nodiscard]] bool join(bool multiple, uint64_t (*alike)());
 
 // The interfaces that have joined so far, those that have left among them.
@@ -18,5 +19,8 @@ namespace weft::core {
 
 // Counts one less. Its operations are over.
 void leave();
+
+// Whether the process has left the job.
+[[nodiscard]] bool has_left();
 
 }  // namespace weft::core

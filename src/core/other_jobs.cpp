@@ -107,6 +107,7 @@ Being being_of(const OtherJob& job, int32_t rank, uint32_t generation) {
   if (line.generation.load(std::memory_order_acquire) != generation) return is_leaving() ? Being::left : Being::lost;
   switch (static_cast<boot::Phase>(line.phase.load(std::memory_order_acquire))) {
     case boot::Phase::finalized:
+    case boot::Phase::left:
       return Being::left;
     case boot::Phase::lost:
     case boot::Phase::aborted:
@@ -385,13 +386,9 @@ void far_way_lost(int32_t far_rank, const base::Problem& problem) {
   lost_ways->try_emplace(far_rank, LostWay{problem.cause, problem.remedy, 0});
 }
 
-// A message that does not leave is for a process that is not there any more.
-void leave_far_jobs() {
-  constexpr uint64_t most_ns = 2'000'000'000;
-  const bool any = std::any_of(jobs + boot::job_numbers, jobs + boot::all_job_numbers,
-                               [](const auto& job) { return job.load(std::memory_order_relaxed) != nullptr; });
-  const uint64_t until_ns = base::now_ns() + most_ns;
-  while (any && !world->transports.all_sent() && base::now_ns() < until_ns) (void)progress();
+bool knows_far_jobs() {
+  return std::any_of(jobs + boot::job_numbers, jobs + boot::all_job_numbers,
+                     [](const auto& job) { return job.load(std::memory_order_relaxed) != nullptr; });
 }
 
 int32_t ranks_of_all_jobs() {

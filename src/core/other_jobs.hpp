@@ -71,8 +71,8 @@ struct FarPart {
 // A transport has lost its way to such a rank. If we share a communicator with it then, and go on doing so, that ends
 // the job; its own end is told by others first.
 void far_way_lost(int32_t far_rank, const base::Problem& problem);
-// At the end of this process: returns when all messages to such jobs have left.
-void leave_far_jobs();
+// Whether this process knows a job of another host.
+[[nodiscard]] bool knows_far_jobs();
 
 // How many ranks there are of all jobs, met or not; `places` of ours alone where ours has no room for others.
 [[nodiscard]] int32_t ranks_of_all_jobs();

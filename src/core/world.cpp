@@ -184,9 +184,22 @@ void open_transports() {
        .late = late});
 }
 
-// Messages of ours may still be on their way, and others may need our help with theirs.
+// A message that does not leave is for a process that is not there any more.
+void send_the_last() {
+  constexpr uint64_t most_ns = 2'000'000'000;
+  const uint64_t until_ns = base::now_ns() + most_ns;
+  while (!world->transports.all_sent() && base::now_ns() < until_ns) (void)progress();
+}
+
+// Messages of ours may still be on their way, and others may need our help with theirs. That is done together once:
+// afterwards ranks come and go as they like.
 void leave_hosts() {
-  if (world->job.one_host()) return leave_far_jobs();
+  const bool afar = !world->job.one_host();
+  if (!afar || world->hosts_left) {
+    if (afar || knows_far_jobs()) send_the_last();
+    return;
+  }
+  world->hosts_left = true;
   wait_until([] { return world->transports.all_sent(); });
   world->transports.leave();
   if (world->first != 0) return;  // spawned: the launcher does not know us
@@ -288,18 +301,32 @@ void start(bool multiple, uint64_t (*alike)()) {
   if (connect_setting.value() == 1) connect_all();
 }
 
-void stop() {
+void rest() {
   wait_until([&] { return world->sends_open() == 0 && world->queues_waiting.load() == 0; });
   end_progress_thread();
   leave_hosts();
   leave_other_jobs();
+  base::end_copy_threads();
+  boot::say_done(world->job);
+  boot::set_phase(header, world->place_here(), boot::Phase::finalized);
+  world->rests = true;
+}
+
+void resume() {
+  world->rests = false;
+  boot::set_phase(header, world->place_here(), boot::Phase::initialised);
+  world->transports.resume();
+  if (wants_progress_thread(world->job.local_ranks, world->job.local_cpus)) start_progress_thread();
+}
+
+void stop() {
+  if (!world->rests) rest();
   world->running = false;
   boot::leave(world->job);
-  boot::set_phase(header, world->place_here(), boot::Phase::finalized);
+  boot::set_phase(header, world->place_here(), boot::Phase::left);
   munmap(header, header_bytes());
   world->close();
   world->transports.close();
-  base::end_copy_threads();
 }
 
 void World::open(const Config& config) {

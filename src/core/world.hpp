@@ -150,7 +150,9 @@ struct Config {
 };
 
 struct World {
-  bool running = false;
+  bool running = false;     // from start() to stop()
+  bool rests = false;       // between rest() and resume()
+  bool hosts_left = false;  // the ranks of all hosts have met at the end
   bool multiple = false;    // the program asked for MPI_THREAD_MULTIPLE
   bool concurrent = false;  // threads may be in core at the same time: locks are taken
   Design design = Design::hot;
@@ -243,7 +245,12 @@ Kept kept_messages();
 // collective operations are done (coll/select.hpp): ranks for which it differs end the job.
 void start(bool multiple, uint64_t (*alike)());
 
-// Completes what is still on its way and leaves the job.
+// Completes what is still on its way, and tells the launcher and other ranks that the process may end. Nothing of the
+// program's is open, and the runtime has no thread, until resume(). Between hosts all ranks meet in the first.
+void rest();
+void resume();
+
+// Leaves the job, after rest().
 void stop();
 
 // Memory of our own that ranks of this host reach directly, zero, at a multiple of a page and of `alignment`, a power

@@ -114,7 +114,7 @@ void start(int level, bool once) {
       fail("shmem_init", "WEFT_DEVICES: " + problem, "install the driver, or set WEFT_DEVICES=off");
     }
     if (!core::join(level == SHMEM_THREAD_MULTIPLE, coll::open_choices)) {
-      fail("shmem_init", "this process has left the job already", "initialise OpenSHMEM before MPI_Finalize");
+      fail("shmem_init", "this process has left the job, as it exits", "initialise OpenSHMEM before");
     }
     if (core::world->first != 0) {
       fail("shmem_init",

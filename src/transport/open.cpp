@@ -220,6 +220,10 @@ void Transports::leave() {
   for (Transport* transport : all()) transport->leave();
 }
 
+void Transports::resume() {
+  for (Transport* transport : all()) transport->resume();
+}
+
 void Transports::look() {
   if (lifelines_ != nullptr) lifelines_->look();
   if (watch_ != nullptr) watch_->look();

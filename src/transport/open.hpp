@@ -118,8 +118,9 @@ class Transports {
   bool wakes_all() const;
   bool may_sleep() const;
   bool all_sent() const;
-  // The job ends: peers go.
+  // The job ends: peers go. resume(): this process sends again.
   void leave();
+  void resume();
 
   // Failure detection: other hosts, and processes of this one, where they are watched.
   bool watches() const { return lifelines_ != nullptr || watch_ != nullptr; }

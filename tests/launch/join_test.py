@@ -4,7 +4,7 @@
 """How ranks find each other: under mpiexec, under servers of PMI-1 and PMI-2 (in this file), under the launchers that the
 environment names (HYDRA of MPICH, INTEL_HYDRA, PRTERUN of Open MPI, SLURM for the script that starts one), alone, and what is
 said when they cannot. JOINER is the program of joiner.cpp,
-ABORTER that of tests/mpi/errors_fatal.cpp."""
+ABORTER that of tests/mpi/errors_fatal.cpp, SESSIONS that of tests/mpi/sessions_after.cpp."""
 import os
 import re
 import shutil
@@ -22,6 +22,7 @@ import timing
 MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
 JOINER = os.environ["JOINER"]
 ABORTER = os.environ["ABORTER"]
+SESSIONS = os.environ["SESSIONS"]
 HYDRA = os.environ.get("HYDRA")
 INTEL_HYDRA = os.environ.get("INTEL_HYDRA")
 PRTERUN = os.environ.get("PRTERUN")
@@ -473,6 +474,16 @@ class Launcher(unittest.TestCase):
             done = run(*start, "2", ABORTER, "abort", code, **env)
             self.assertNotEqual(done.returncode, 0, done.stderr)
 
+    def goes_on_after_finalize(self, start, **env):
+        for way in ("all", "some"):
+            done = run(*start, "3", SESSIONS, way, **env)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = run(*start, "2", SESSIONS, "abort", **env)
+        self.assertNotEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"MPI_Abort\(.*, 7\) was called")
+        done = run(*start, "3", SESSIONS, "quick", **env)
+        self.assertEqual((done.returncode, done.stdout.count("ends well")), (0, 2), done.stderr)
+
 
 @unittest.skipUnless(HYDRA, "no Hydra of MPICH here (CMake variable WEFT_HYDRA)")
 class UnderHydra(Launcher):
@@ -483,6 +494,10 @@ class UnderHydra(Launcher):
     def test_abort(self):
         self.passes_abort_on((HYDRA, "-n"), 42)
         self.passes_abort_on((HYDRA, "-n"), 42, WEFT_LAUNCHER="pmi2")
+
+    def test_sessions_after_finalize(self):
+        self.goes_on_after_finalize((HYDRA, "-n"))
+        self.goes_on_after_finalize((HYDRA, "-n"), WEFT_LAUNCHER="pmi2")
 
     def test_a_bad_order_of_ranks_is_told_once(self):
         with tempfile.NamedTemporaryFile("w") as file:
@@ -541,6 +556,9 @@ class UnderPrterun(Launcher):
     def test_abort(self):
         self.passes_abort_on(self.START, 42)
 
+    def test_sessions_after_finalize(self):
+        self.goes_on_after_finalize(self.START)
+
     def test_programs_know_their_number(self):
         done = run(*self.START, "2", JOINER, ":", "-n", "1", JOINER)
         self.assertEqual(sorted(re.findall(r"^\d/3 PMIx app=\d", done.stdout, re.M)),
@@ -576,6 +594,10 @@ class UnderSlurm(Launcher):
         self.passes_abort_on(("srun", "--mpi=pmi2", "-n"), killed, **self.env)
         self.passes_abort_on(("srun", "--mpi=pmi2", "-n"), killed, WEFT_LAUNCHER="pmi2", **self.env)
         self.passes_abort_on(("srun", "--mpi=pmix", "-n"), 42, **self.env)
+
+    def test_sessions_after_finalize(self):
+        for protocol in ("pmi2", "pmix"):
+            self.goes_on_after_finalize(("srun", f"--mpi={protocol}", "-n"), **self.env)
 
     def test_without_pmi_srun_is_named(self):
         done = run("srun", "--mpi=none", "-n", "2", JOINER, **self.env)

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -107,7 +108,8 @@ bool Launch::adopt_rank(int place, const boot::RankStatus& line) {
   } else {
     errno = ESRCH;
   }
-  rank.left = line.phase.load(std::memory_order_acquire) == static_cast<uint32_t>(boot::Phase::finalized);
+  const auto phase = static_cast<boot::Phase>(line.phase.load(std::memory_order_acquire));
+  rank.left = phase == boot::Phase::left || (phase == boot::Phase::finalized && rank.process < 0);
   rank.alive = !rank.left;
   if (rank.alive) ++alive_;
   return rank.left || rank.process >= 0;
@@ -132,6 +134,13 @@ bool Launch::adopt() {
                          .error = error,
                          .remedy = "start the program with Weft's mpiexec; this takes Linux 5.3, and all ranks in one "
                                    "namespace of processes"}));
+  }
+  // A launcher before this one may have started processes in the spare places.
+  for (size_t place = static_cast<size_t>(attached_->started); place < ranks_.size(); ++place) {
+    const boot::RankStatus& line = boot::status_of(head, static_cast<int>(place));
+    if (line.world.load(std::memory_order_acquire) == 0) continue;
+    ranks_[place].uses = line.generation.load(std::memory_order_relaxed) + 1;
+    last_world_ = std::max(last_world_, line.world.load(std::memory_order_relaxed));
   }
   munmap(head, bytes);
   const std::string door = service_.name() + "\n";

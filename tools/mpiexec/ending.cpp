@@ -122,8 +122,9 @@ void Launch::take_ends(const std::vector<int>& ended) {
     if (number == 0) end_input();
     end_port_waits(number);
     Failure its = failure_of(ranks_[static_cast<size_t>(number)]);
-    if (its == Failure::none && static_cast<boot::Phase>(phase_of(number)) == boot::Phase::started) note_gone(number);
-    if (its != Failure::none && static_cast<boot::Phase>(phase_of(number)) != boot::Phase::finalized) note_lost(number);
+    const auto phase = static_cast<boot::Phase>(phase_of(number));
+    if (its == Failure::none && phase == boot::Phase::started) note_gone(number);
+    if (its != Failure::none && phase != boot::Phase::finalized && phase != boot::Phase::left) note_lost(number);
     if (!takes_as_failed_spawn(number, its) && its != Failure::none) failed.emplace_back(its, number);
   }
   std::sort(failed.begin(), failed.end());  // the worst speaks for those that are connected with it
@@ -177,7 +178,7 @@ std::string Launch::how_it_ended(int number, Failure failure) const {
     case Failure::aborted:
       return "ended the job with status " + std::to_string(WEXITSTATUS(rank.wait_status));
     case Failure::unfinished:
-      return "exited after MPI_Init without calling MPI_Finalize";
+      return "exited after MPI_Init without calling MPI_Finalize, or with an open session";
     default:
       return "exited with status " + std::to_string(WEXITSTATUS(rank.wait_status));
   }

@@ -80,7 +80,7 @@ bool FarMirror::take_news(boot::Packet& packet) {
     const int64_t place = packet.take_number(0, places_ - 1);
     const auto generation = static_cast<uint32_t>(packet.take_number(0, UINT32_MAX));
     const auto pid = static_cast<uint32_t>(packet.take_number(0, UINT32_MAX));
-    const auto phase = static_cast<uint32_t>(packet.take_number(0, static_cast<int64_t>(boot::Phase::lost)));
+    const auto phase = static_cast<uint32_t>(packet.take_number(0, static_cast<int64_t>(boot::last_phase)));
     if (packet.is_bad()) break;
     boot::RankStatus& line = lines_[place];
     line.pid.store(pid, std::memory_order_relaxed);

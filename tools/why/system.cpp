@@ -286,7 +286,7 @@ bool read_line(int segment, int32_t i, boot::Phase& phase, pid_t& pid) {
   uint32_t words[2] = {};  // phase and pid
   const off_t at = static_cast<off_t>(sizeof(boot::RankStatus)) * i;
   if (pread(segment, words, sizeof words, at) != static_cast<ssize_t>(sizeof words)) return false;
-  if (words[0] > static_cast<uint32_t>(boot::Phase::lost) || words[1] == 0) return false;
+  if (words[0] > static_cast<uint32_t>(boot::last_phase) || words[1] == 0) return false;
   phase = static_cast<boot::Phase>(words[0]);
   pid = static_cast<pid_t>(words[1]);
   return pid > 0;
@@ -305,7 +305,7 @@ int open_segment(const Job& job) {
 }
 
 State state_of(boot::Phase phase, bool alive) {
-  if (phase == boot::Phase::finalized) return State::finalized;
+  if (phase == boot::Phase::finalized || phase == boot::Phase::left) return State::finalized;
   if (!alive) return State::ended;
   return phase == boot::Phase::started ? State::starting : State::running;
 }

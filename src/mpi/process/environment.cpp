@@ -52,10 +52,9 @@ namespace {
 // Held while the process joins or leaves the job. Errors are raised without it.
 constinit base::Lock life;
 
-// Joins the job unless that was done. `level` is what is asked for, and then what there is. False: the process has left
-// the job already. With the lock.
+// Joins the job, or takes part in it again, unless that was done. `level` is what is asked for, and then what there is.
+// False: the process has left the job. With the lock.
 bool start_runtime(int& level) {
-  if (environment.ended) return false;
   level = std::min(level, highest_thread_level);
   if (!environment.joined) {
     base::load_settings();
@@ -68,13 +67,13 @@ bool start_runtime(int& level) {
     if (!core::join(level == MPI_THREAD_MULTIPLE, coll::open_choices)) return false;
     environment.joined = true;
     choose_receives();
-    begin_observing();
+    if (!was_finalized()) begin_observing();
   }
   if (!core::world->multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
   return true;
 }
 
-// Leaves the job, unless OpenSHMEM is in use. With the lock.
+// The process may end now, unless OpenSHMEM is in use. With the lock.
 void end_runtime() {
   end_streams();
   flush_all_buffers();
@@ -84,15 +83,15 @@ void end_runtime() {
   device::close();
   core::leave();
   free_unused_comms();
-  environment.ended = true;
+  environment.joined = false;
 }
 
-// Sessions alone never tell which one is the last: the job is left at exit. A child of fork() is no rank, and leaves
+// Sessions alone never tell which one is the last: that is known at exit. A child of fork() is no rank, and ends
 // nothing.
-void leave_at_exit() {
+void end_at_exit() {
   if (getpid() != environment.process) return;
   std::lock_guard lock(life);
-  if (environment.joined && !environment.ended && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
+  if (environment.joined && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
       environment.sessions.load(std::memory_order_relaxed) == 0) {
     end_runtime();
   }
@@ -104,7 +103,7 @@ const char* start_world(int required) {
   if (environment.phase.load(std::memory_order_relaxed) == Phase::running) return "MPI is initialised already";
   if (was_finalized()) return "MPI was finalized: it cannot be initialised a second time";
   int level = required;
-  if (!start_runtime(level)) return "this process has left the job already";
+  if (!start_runtime(level)) return "this process has left the job, as it exits";
   build_world_communicators();
   environment.thread_level = level;
   environment.main_thread = gettid();
@@ -153,8 +152,8 @@ bool open_session(int& level) {
   if (first) {
     environment.thread_level = level;
     begin_thread_check(thread_level_name(level), 0);
+    if (environment.process == 0) atexit(end_at_exit);
     environment.process = getpid();
-    atexit(leave_at_exit);
   }
   environment.sessions.fetch_add(1, std::memory_order_release);
   return true;
@@ -174,11 +173,11 @@ Standstill::~Standstill() {
 }
 
 bool Standstill::has_joined() const {
-  return core::world->running || environment.ended;
+  return core::world->running;
 }
 
 bool Standstill::has_left() const {
-  return environment.ended;
+  return core::has_left();
 }
 
 const char* thread_level_name(int level) {

@@ -21,11 +21,10 @@ enum class Phase : uint8_t { before, running, finalized };
 struct Environment {
   std::atomic<Phase> phase{Phase::before};
   std::atomic<int> sessions{0};  // open ones
-  bool joined = false;           // the process has joined the job for MPI
-  bool ended = false;            // and MPI has left it: it cannot start again
+  bool joined = false;           // MPI takes part in the job (core/life.hpp)
   int thread_level = 0;          // MPI_THREAD_..., as provided
   pid_t main_thread = 0;         // the caller of MPI_Init
-  pid_t process = 0;             // whose exit leaves the job, where sessions alone were opened
+  pid_t process = 0;             // whose exit ends MPI, where sessions alone were opened
 };
 extern Environment environment;
 
@@ -41,11 +40,11 @@ inline constexpr int default_session_level = MPI_THREAD_SERIALIZED;
 [[nodiscard]] int thread_level_of(const char* name, int otherwise);
 
 // Counts a session, and joins the job unless that was done. Whether threads may communicate at the same time is settled
-// when the process joins: `level` is what is asked for, and then what there is. False: the process has left the job
-// already.
+// when the process joins: `level` is what is asked for, and then what there is. False: the process has left the job, as
+// it exits.
 [[nodiscard]] bool open_session(int& level);
 
-// Counts a session less, and leaves the job with the last one after MPI_Finalize.
+// Counts a session less. After MPI_Finalize the process may end with the last one (core/life.hpp).
 void close_session();
 
 // While there is one of these, the process neither joins nor leaves the job.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Sessions (MPI-5.0, 11.3), and communicators made from their groups. The process joins the job with its first session
-// or with MPI_Init. It leaves with MPI_Finalize, or with its last session when that comes later. A program that never
-// calls MPI_Init may open and close sessions again and again: it leaves the job when it exits.
+// or with MPI_Init, and leaves it when it exits: sessions may be opened and closed again and again, also after
+// MPI_Finalize.
 
 #include <strings.h>
 
@@ -76,7 +76,7 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
   if (!open_session(made->thread_level)) {
     base::destroy_object(made);
     return raise(*handler, nullptr, function, MPI_ERR_OTHER,
-                 "this process has left the job: open sessions before MPI_Finalize");
+                 "this process has left the job, as it exits: open sessions before");
   }
   const std::optional<std::string> kinds = given != nullptr ? given->find("mpi_memory_alloc_kinds") : std::nullopt;
   made->memory_kinds = supported_kinds(kinds ? *kinds : requested_kinds());       // settings are read now

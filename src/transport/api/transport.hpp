@@ -328,6 +328,8 @@ class Transport {
   virtual bool all_sent() const { return true; }
   // The job ends: peers go, and what does not reach them from now on does not matter.
   virtual void leave() {}
+  // After leave(): this process sends again, to peers of which some may be gone.
+  virtual void resume() {}
 
   // Tells senders to send envelopes alone, or data again.
   virtual void set_congested(bool /*on*/) {}

@@ -469,7 +469,7 @@ void NetTransport::have_taken(uint32_t lane, uint32_t origin, Sender& sender) {
 
 // The launcher has no time for addresses during the last barrier; a message of a first sender then has no receiver.
 bool NetTransport::too_late_for(uint32_t origin) {
-  return leaving_.load(std::memory_order_relaxed) && !knows(static_cast<int>(origin));
+  return last_barrier_.load(std::memory_order_relaxed) && !knows(static_cast<int>(origin));
 }
 
 bool NetTransport::tell_taken(uint32_t lane, uint32_t origin, Sender& sender) {

@@ -146,7 +146,11 @@ class NetTransport final : public Transport, private Events {
   bool may_sleep() override { return carrier_->may_sleep(); }
 
   bool all_sent() const override;
-  void leave() override { leaving_.store(true, std::memory_order_relaxed); }
+  void leave() override {
+    leaving_.store(true, std::memory_order_relaxed);
+    last_barrier_.store(true, std::memory_order_relaxed);
+  }
+  void resume() override { last_barrier_.store(false, std::memory_order_relaxed); }
 
  private:
   friend class NetEndpoint;
@@ -207,7 +211,8 @@ class NetTransport final : public Transport, private Events {
   const uint64_t tell_every_;  // frames
   base::Lock lock_;            // of what follows
   std::map<int, NetEndpoint> endpoints_;
-  std::atomic<bool> leaving_ = false;
+  std::atomic<bool> leaving_ = false;       // from now on peers may go
+  std::atomic<bool> last_barrier_ = false;  // until resume()
   std::atomic<bool> congested_ = false;
   std::atomic<bool> reads_ = false;      // what peers have may be read: the carrier can, and has not failed to
   std::atomic<bool> writes_ = false;     // likewise written
