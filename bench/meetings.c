@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // As calls.c, for what two ranks do together: MPI_Allreduce of 8 bytes, MPI_Barrier, MPI_Recv of 8 bytes that are there
-// already, MPI_Iallreduce of 8 bytes, and MPI_Start of a persistent one. Rank 0 is counted, and comes when rank 1 has:
-// nothing is waited for.
+// already, MPI_Iallreduce of 8 bytes, MPI_Start of a persistent one, MPI_Reduce, MPI_Bcast and MPI_Scatter of 8 bytes
+// with the root. Rank 0 is counted, and comes when rank 1 has: nothing is waited for.
 //   meetings N
 #include <mpi.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 
 #include "bench.h"
 
-enum { BATCH = 16, LATER_US = 10000 };
+enum { BATCH = 16, LATER_US = 10000, STEPS = 8 };
 
 static __attribute__((noinline)) void count_allreduce(const double* mine, double* sum) {
   MPI_Allreduce(mine, sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -30,6 +30,18 @@ static __attribute__((noinline)) void count_iallreduce(const double* mine, doubl
 
 static __attribute__((noinline)) void count_start(MPI_Request* request) {
   MPI_Start(request);
+}
+
+static __attribute__((noinline)) void count_reduce(const double* mine, double* sum) {
+  MPI_Reduce(mine, sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static __attribute__((noinline)) void count_bcast(double* data) {
+  MPI_Bcast(data, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+static __attribute__((noinline)) void count_scatter(const double* all, double* own) {
+  MPI_Scatter(all, 1, MPI_DOUBLE, own, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
 // Rank 1 has come so far, and a little later it is inside its call.
@@ -59,21 +71,28 @@ int main(int argc, char** argv) {
   MPI_Allreduce_init(&mine, &again, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &repeated);
   for (long n = 0; n < rounds; ++n) {
     mine = (double)(rank + n);
-    double sum = 0;
+    double sum = 0, reduced = 0, told = rank == 0 ? (double)n : 0, own = 0;
+    const double parts[2] = {mine, mine + 1};
     long data[BATCH];
     if (rank == 0) {
-      await(steps, 5 * n + 1);
+      await(steps, STEPS * n + 1);
       count_allreduce(&mine, &sum);
-      await(steps, 5 * n + 2);
+      await(steps, STEPS * n + 2);
       count_barrier();
-      await(steps, 5 * n + 3);
+      await(steps, STEPS * n + 3);
       count_recv(data);
-      await(steps, 5 * n + 4);
+      await(steps, STEPS * n + 4);
       count_iallreduce(&mine, &later, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
-      await(steps, 5 * n + 5);
+      await(steps, STEPS * n + 5);
       count_start(&repeated);
       MPI_Wait(&repeated, MPI_STATUS_IGNORE);
+      await(steps, STEPS * n + 6);
+      count_reduce(&mine, &reduced);
+      await(steps, STEPS * n + 7);
+      count_bcast(&told);
+      await(steps, STEPS * n + 8);
+      count_scatter(parts, &own);
     } else {
       atomic_fetch_add(steps, 1);
       MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -88,9 +107,17 @@ int main(int argc, char** argv) {
       MPI_Start(&repeated);
       atomic_fetch_add(steps, 1);
       MPI_Wait(&repeated, MPI_STATUS_IGNORE);
+      atomic_fetch_add(steps, 1);
+      MPI_Reduce(&mine, &reduced, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+      atomic_fetch_add(steps, 1);
+      MPI_Bcast(&told, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+      atomic_fetch_add(steps, 1);
+      MPI_Scatter(parts, 1, MPI_DOUBLE, &own, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     }
     const double wanted = (double)(2 * n + 1);
     if (sum != wanted || later != wanted || again != wanted || data[BATCH - 1] != n * BATCH + BATCH - 1)
+      bench_die("wrong data came");
+    if ((rank == 0 && reduced != wanted) || told != (double)n || own != (double)(n + rank))
       bench_die("wrong data came");
   }
   MPI_Request_free(&repeated);

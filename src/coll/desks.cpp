@@ -54,7 +54,7 @@ struct Desks::Founding {
   Vote spare;
 };
 
-Desks::Desks(core::Comm& comm) : comm_(comm), size_(comm.size), rank_(comm.rank) {}
+Desks::Desks(core::Comm& comm) : comm_(comm), size_(comm.size), rank_(comm.rank), others_(comm) {}
 
 // Communicators may outlive the runtime, and with it the memory.
 Desks::~Desks() {
@@ -99,6 +99,7 @@ bool Desks::founded(core::Request& request) {
   if (here) {
     desks.head_ = reinterpret_cast<Head*>(founding.mapped);
     desks.boards_ = reinterpret_cast<Board*>(founding.mapped + sizeof(Head));
+    desks.others_.find();
   } else if (desks.our_memory_ != nullptr) {
     (void)core::release_shared(desks.our_memory_);
     desks.our_memory_ = nullptr;
@@ -143,7 +144,7 @@ void Desks::post(int32_t row, int64_t number, uint64_t about) {
   Place& place = at(rank_, row, number);
   place.about = about;
   place.number.store(number, std::memory_order_release);
-  rouse();
+  others_.rouse();
 }
 
 bool Desks::has_posted(int32_t rank, int32_t row, int64_t number) const {
@@ -167,21 +168,11 @@ void Desks::finish(int32_t row, int64_t number) {
     while ((ours.ahead & bit(ours.finished + 1)) != 0) ours.ahead &= ~bit(++ours.finished);
     boards_[rank_].finished[row].store(ours.finished, std::memory_order_release);
   }
-  rouse();
+  others_.rouse();
 }
 
 int32_t Desks::lost(int32_t rank) const {
   return core::world->peer(comm_.job_rank(rank)).lost.load(std::memory_order_relaxed);
-}
-
-void Desks::rouse() const {
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // the store before stays before the look at the others
-  for (int32_t r = 0; r < size_; ++r) {
-    if (r == rank_) continue;
-    core::Peer& peer = core::world->peer(comm_.job_rank(r));
-    if (peer.endpoint->sleeps()) [[unlikely]]
-      peer.endpoint->rouse();
-  }
 }
 
 }  // namespace weft::coll

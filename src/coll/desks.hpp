@@ -22,6 +22,7 @@
 #include <memory>
 
 #include "base/lock.hpp"
+#include "coll/others.hpp"
 #include "coll/schedule.hpp"
 #include "core/memory/region.hpp"
 
@@ -98,12 +99,12 @@ class Desks {
   static int32_t desks_of(int32_t row) { return row == 0 ? desks_of_first : desks_of_others; }
   static int32_t index(int32_t row, int64_t number);
   Place& at(int32_t rank, int32_t row, int64_t number) const { return boards_[rank].place[index(row, number)]; }
-  void rouse() const;
   static bool founded(core::Request& request);
 
   core::Comm& comm_;
   const int32_t size_;
   const int32_t rank_;
+  Others others_;
   std::atomic<State> state_{State::unfounded};
   std::atomic<bool> begun_{false};  // to found it
   std::unique_ptr<Founding> founding_;

@@ -29,7 +29,7 @@ uint64_t sample_of(int32_t rank) {
 }  // namespace
 
 Room::Room(core::Comm& comm)
-    : comm_(comm), size_(comm.size), rank_(comm.rank), sample_(sample_of(comm.rank)), depth_(lines) {}
+    : comm_(comm), size_(comm.size), rank_(comm.rank), others_(comm), sample_(sample_of(comm.rank)), depth_(lines) {}
 
 // Memory of rank 0, `ours` there, for all of them; nullptr on all ranks when one of them cannot have it. `alike` is
 // true where it was on all ranks.
@@ -63,7 +63,9 @@ bool Room::make_boards() {
   if (memory == nullptr) return false;
   head_ = reinterpret_cast<Head*>(memory);
   boards_ = reinterpret_cast<Board*>(memory + sizeof(Head));
-  boards_[rank_].sample_at = reinterpret_cast<uint64_t>(&sample_);
+  ours_ = &boards_[rank_];
+  ours_->sample_at = reinterpret_cast<uint64_t>(&sample_);
+  others_.find();
   return true;
 }
 
@@ -158,8 +160,8 @@ bool Room::begin(uint64_t call, bool together) {
   step_ = 2;
   agreed_ = phase_;
   uint64_t before = operation_++;
-  boards_[rank_].calls[operation_ % most_ahead].store(call, std::memory_order_release);
-  return boards_[rank_].entered.compare_exchange_strong(before, operation_, std::memory_order_acq_rel);
+  ours_->calls[operation_ % most_ahead].store(call, std::memory_order_release);
+  return ours_->entered.compare_exchange_strong(before, operation_, std::memory_order_acq_rel);
 }
 
 // A rank is closing the counters.
@@ -233,7 +235,7 @@ void Room::fail(int32_t error, const Difference* difference) {
     }
     for (int32_t r = 0; r < size_; ++r) boards_[r].entered.fetch_or(closed, std::memory_order_acq_rel);
     head_->broken.store(true, std::memory_order_release);
-    return rouse();
+    return others_.rouse();
   }
   if (breaks > operation_) return;
   await_broken();
@@ -324,16 +326,6 @@ bool Room::wait_long(int32_t rank, Ready ready) {
   return false;
 }
 
-void Room::rouse() const {
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // the store before stays before the look at the others
-  for (int32_t r = 0; r < size_; ++r) {
-    if (r == rank_) continue;
-    core::Peer& peer = core::world->peer(comm_.job_rank(r));
-    if (peer.endpoint->sleeps()) [[unlikely]]
-      peer.endpoint->rouse();
-  }
-}
-
 // All ranks have passed the phase that a place was written for, so that it may be written for this one.
 [[gnu::always_inline]] inline bool Room::free_until(int64_t phase, int64_t written) {
   if (error_ != core::no_error) return false;
@@ -354,7 +346,7 @@ unsigned char* Room::open(int64_t phase) {
 }
 
 unsigned char* Room::open_line(int64_t phase) {
-  return free_until(phase, phase - 2 * lines) ? boards_[rank_].line[turn(phase)].data : nullptr;
+  return free_until(phase, phase - 2 * lines) ? ours_->line[turn(phase)].data : nullptr;
 }
 
 [[gnu::always_inline]] inline void Room::write_heading(Line& line, int64_t phase, uint64_t about) {
@@ -377,14 +369,18 @@ int64_t Room::phase_of_half(uint64_t word, int64_t at) {
   return static_cast<int64_t>((word & ~half_mark) >> half_phase_shift << phase_turn_bits) + at;
 }
 
-void Room::post(int64_t phase) {
-  Line& line = boards_[rank_].line[turn(phase)];
+[[gnu::always_inline]] inline void Room::write_post(int64_t phase) {
+  Line& line = ours_->line[turn(phase)];
   if (in_halves()) {
     line.heading[phase & 1].store(half_heading(phase), std::memory_order_release);
   } else {
     write_heading(line, phase, about_);
   }
-  rouse();
+}
+
+void Room::post(int64_t phase) {
+  write_post(phase);
+  others_.rouse();
 }
 
 void Room::hand(int32_t rank, int64_t phase) {
@@ -437,25 +433,31 @@ Room::Difference Room::difference_from(int32_t rank, uint64_t about) const {
   fail(call::error_of(difference.theirs, difference.ours), &difference);
 }
 
-bool Room::agrees(int32_t rank, int64_t phase) {
+// Looks at a rank that is not waited for, whose line may be at another phase.
+[[gnu::always_inline]] inline bool Room::agrees(int32_t rank, int64_t phase) {
   const Line& line = boards_[rank].line[turn(phase)];
+  bool differs = false;
   if (in_halves()) {
-    const uint64_t differ = line.heading[phase & 1].load(std::memory_order_acquire) ^ half_heading(phase);
-    if (differ >> half_phase_shift != 0 || differ == 0) [[likely]]
-      return true;
-  } else if (static_cast<int64_t>(line.heading[1].load(std::memory_order_acquire)) != phase ||
-             tells(line, phase, about_)) [[likely]] {
-    return true;
+    const uint64_t difference = line.heading[phase & 1].load(std::memory_order_acquire) ^ half_heading(phase);
+    differs = difference - 1 < (uint64_t{1} << half_phase_shift) - 1;  // the phase's number is above those bits
+  } else {
+    differs =
+        static_cast<int64_t>(line.heading[1].load(std::memory_order_acquire)) == phase && !tells(line, phase, about_);
   }
-  disagree(rank, other_about(rank));
-  return false;
+  if (differs) [[unlikely]]
+    disagree(rank, other_about(rank));
+  return !differs;
 }
 
-bool Room::posts_alone(int64_t phase) {
+bool Room::post_and_pass(int64_t phase, int32_t looks_at) {
+  write_post(phase);
+  ours_->passed.store(phase, std::memory_order_release);
+  others_.rouse();
+  if (looks_at != everybody) return looks_at == nobody || agrees(looks_at, phase);
   constexpr int32_t few = 8;  // whose lines are looked at for nothing
   if (size_ > few) return true;
   for (int32_t r = 0; r < size_; ++r) {
-    if (r != rank_ && !agrees(r, phase)) return false;
+    if (!agrees(r, phase)) return false;
   }
   return true;
 }
@@ -496,14 +498,14 @@ const unsigned char* Room::await_line(int32_t rank, int64_t phase) {
 
 // The rank posts its own line when it has handed all others.
 const unsigned char* Room::await_handed(int32_t rank, int64_t phase) {
-  const Line& ours = boards_[rank_].handed[turn(phase)];
+  const Line& ours = ours_->handed[turn(phase)];
   const auto handed = [&ours, phase, about = about_from(rank)] { return tells(ours, phase, about); };
   return await_told(rank, handed) ? ours.data : nullptr;
 }
 
 void Room::pass(int64_t phase) {
-  boards_[rank_].passed.store(phase, std::memory_order_release);
-  rouse();
+  ours_->passed.store(phase, std::memory_order_release);
+  others_.rouse();
 }
 
 bool Room::await_passed(int32_t rank, int64_t phase) {

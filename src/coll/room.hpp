@@ -44,6 +44,7 @@
 #include <span>
 
 #include "coll/call.hpp"
+#include "coll/others.hpp"
 #include "coll/select.hpp"
 #include "core/comm.hpp"
 #include "core/memory/region.hpp"
@@ -69,6 +70,10 @@ class Room {
   static_assert(most_areas / most_ranks / most_chunks / most_ranks >= line_bytes);
   // An error class of ours: an earlier operation broke the room, so this one goes by messages, as on the other ranks.
   static constexpr int32_t go_by_messages = coll::go_by_messages;
+
+  // In place of a rank.
+  static constexpr int32_t everybody = -1;
+  static constexpr int32_t nobody = -2;
 
   // The communicator's. nullptr: it has none, on all ranks alike.
   [[nodiscard]] static Room* of(core::Comm& comm);
@@ -112,7 +117,6 @@ class Room {
   void leave_data_to_messages() { about_ |= call::by_messages; }
   // A phase without data: the root waits for all others, then they for it; without a root all wait for all. An error
   // class.
-  static constexpr int32_t everybody = -1;
   [[nodiscard]] int32_t meet(int32_t root);
   // A rank posts at most so many bytes in a phase.
   int64_t place_bytes() const { return place_bytes_; }
@@ -127,6 +131,9 @@ class Room {
   // Our place in a phase, once it is free; nullptr: the room is broken.
   [[nodiscard]] unsigned char* open(int64_t phase);
   void post(int64_t phase);
+  // In a phase of which we read nothing: post() and pass(). Looks at a rank, or at everybody where they are few,
+  // without waiting. False: one has posted another call in this phase, and the room is broken.
+  [[nodiscard]] bool post_and_pass(int64_t phase, int32_t looks_at);
   // The data that a rank posted in a phase; nullptr: the room is broken.
   [[nodiscard]] const unsigned char* await(int32_t rank, int64_t phase);
   // Our own place, once it is posted.
@@ -147,10 +154,6 @@ class Room {
   [[nodiscard]] bool await_passed(int32_t rank, int64_t phase);
   // All others have posted in it; false: the room is broken.
   [[nodiscard]] bool await_all(int64_t phase);
-  // Looks at a rank that is not waited for. False: it has posted another call in this phase, and the room is broken.
-  [[nodiscard]] bool agrees(int32_t rank, int64_t phase);
-  // Looks so at all other ranks, where they are few.
-  [[nodiscard]] bool posts_alone(int64_t phase);
 
   // Memory of a rank that it said to be there; false: it cannot be read, or the room is broken.
   [[nodiscard]] bool read(int32_t rank, const transport::MemoryRef& from, void* to, int64_t bytes);
@@ -223,11 +226,13 @@ class Room {
   static size_t turn(int64_t phase) { return static_cast<uint64_t>(phase) / 2 % lines; }
   bool in_halves() const { return step_ == 1; }
   void write_heading(Line& line, int64_t phase, uint64_t about);
+  void write_post(int64_t phase);
   uint64_t half_heading(int64_t phase) const;
   static int64_t phase_of_half(uint64_t word, int64_t at);
   [[nodiscard]] bool knows_call(int32_t rank, uint64_t operation, uint64_t& call) const;
   static bool tells(const Line& line, int64_t phase, uint64_t about);
   [[nodiscard]] bool await_posted(int32_t rank, const Line& line, int64_t phase);
+  [[nodiscard]] bool agrees(int32_t rank, int64_t phase);
   [[nodiscard]] const unsigned char* await_half(int32_t rank, int64_t phase);
   template <class Posted>
   [[nodiscard]] bool await_told(int32_t rank, Posted posted);
@@ -241,7 +246,6 @@ class Room {
   [[nodiscard]] bool wait(int32_t rank, Ready ready);
   template <class Ready>
   [[nodiscard, gnu::noinline]] bool wait_long(int32_t rank, Ready ready);
-  void rouse() const;
   bool is_breaking() const { return head_->breaks.load(std::memory_order_acquire) != 0; }
   [[nodiscard]] bool say(int64_t phase);
   // Of ranks that disagree: the other rank, and both calls of one operation.
@@ -259,8 +263,10 @@ class Room {
   core::Comm& comm_;
   const int32_t size_;
   const int32_t rank_;
+  Others others_;
   Head* head_ = nullptr;
   Board* boards_ = nullptr;
+  Board* ours_ = nullptr;
   unsigned char* areas_ = nullptr;
   void* our_memory_[2] = {};  // of the rank that allocated it
   bool tried_ = false;        // to have memory

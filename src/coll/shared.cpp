@@ -240,14 +240,13 @@ int32_t bcast(Room& room, const Block& data, int32_t root) {
       unsigned char* place = room.open(phase);
       if (place == nullptr) break;
       pack_piece(data, pieces.at(i), place, pieces.bytes(i));
-      room.post(phase);
-      if (i == 0 && !room.posts_alone(phase)) break;
+      if (!room.post_and_pass(phase, i == 0 ? Room::everybody : Room::nobody)) break;
     } else {
       const unsigned char* place = room.await(root, phase);
       if (place == nullptr) break;
       take_of_all(room, place, data, pieces.at(i), pieces.bytes(i));
+      room.pass(phase);
     }
-    room.pass(phase);
   }
   return room.end();
 }
@@ -261,14 +260,14 @@ int32_t gather(Room& room, const Block& mine, const Blocks& all, int64_t block_b
       unsigned char* place = room.open(phase);
       if (place == nullptr) break;
       pack_piece(mine, pieces.at(i), place, pieces.bytes(i));
-      room.post(phase);
-      if (i == 0 && !room.agrees(root, phase)) break;
-    } else if (!each_other(room, phase, [&](int32_t r, const unsigned char* place) {
+      if (!room.post_and_pass(phase, i == 0 ? root : Room::nobody)) break;
+    } else if (each_other(room, phase, [&](int32_t r, const unsigned char* place) {
                  take(room, place, all[r], pieces.at(i), pieces.bytes(i));
                })) {
+      room.pass(phase);
+    } else {
       break;
     }
-    room.pass(phase);
   }
   const int32_t error = room.end();
   if (error != core::no_error || room.rank() != root || mine.in_place()) return error;
@@ -293,9 +292,7 @@ int32_t scatter_lines(Room& room, const Blocks& all, const Block& mine, int64_t 
     pack_piece(all[r], 0, room.line_for(r, phase), block_bytes);
     room.hand(r, phase);
   }
-  room.post(phase);
-  if (!room.posts_alone(phase)) return room.end();
-  room.pass(phase);
+  if (!room.post_and_pass(phase, Room::everybody)) return room.end();
   return mine.in_place() ? room.end() : copy_block(all[root], mine);
 }
 
@@ -315,14 +312,13 @@ int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_
       for (int32_t r = 0; r < room.size(); ++r) {
         if (r != root) pack_piece(all[r], pieces.at(i), place + r * pieces.each, pieces.bytes(i));
       }
-      room.post(phase);
-      if (i == 0 && !room.posts_alone(phase)) break;
+      if (!room.post_and_pass(phase, i == 0 ? Room::everybody : Room::nobody)) break;
     } else {
       const unsigned char* place = room.await(root, phase);
       if (place == nullptr) break;
       take(room, place + room.rank() * pieces.each, mine, pieces.at(i), pieces.bytes(i));
+      room.pass(phase);
     }
-    room.pass(phase);
   }
   const int32_t error = room.end();
   if (error != core::no_error || room.rank() != root || mine.in_place()) return error;
@@ -459,11 +455,12 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
       unsigned char* place = room.open(phase);
       if (place == nullptr) break;
       base::copy(place, from, static_cast<size_t>(parts.bytes(i)));
+      if (result == nullptr) {
+        if (!room.post_and_pass(phase, i == 0 ? root : Room::nobody)) break;
+        continue;
+      }
       room.post(phase);
-      if (i == 0 && !room.agrees(root, phase)) break;
-      if (result != nullptr &&
-          !combine(room, phase, room.size(), 0, elements, reducer, result, send == receive, !room.in_lines()))
-        break;
+      if (!combine(room, phase, room.size(), 0, elements, reducer, result, send == receive, !room.in_lines())) break;
     }
     room.pass(phase);
   }

@@ -57,9 +57,7 @@ int32_t gatherv(Comm& comm, Room& room, const Block& mine, const Blocks& all, in
       if (chunk == nullptr) return room.end();
       pack_piece(mine, 0, chunk, bytes);
     }
-    room.post(phase);
-    if (!room.agrees(root, phase)) return room.end();
-    room.pass(phase);
+    if (!room.post_and_pass(phase, root)) return room.end();
     if (bytes > most) channel.send(mine, root);
     return channel.finish();
   }
@@ -103,9 +101,7 @@ int32_t scatterv(Comm& comm, Room& room, const Blocks& all, const Block& mine, i
     }
     room.hand(r, phase);
   }
-  room.post(phase);
-  if (!room.posts_alone(phase)) return room.end();
-  room.pass(phase);
+  if (!room.post_and_pass(phase, Room::everybody)) return room.end();
   for (int32_t r = 0; r < room.size(); ++r) {
     const Block block = all[r];
     if (r != root && block.bytes() > most) channel.send(block, r);
