@@ -24,6 +24,7 @@ class Array {
     return wide_ != nullptr ? wide_[rank] : same_;
   }
   bool is_uniform() const { return narrow_ == nullptr && wide_ == nullptr; }
+  int64_t uniform() const { return same_; }
 
  private:
   const int* narrow_ = nullptr;
@@ -64,6 +65,13 @@ class Blocks {
   }
   bool in_place() const { return type_ == nullptr && types_ == nullptr; }
   bool regular() const { return regular_; }
+  // The memory of `number` blocks without gaps in and between them; false: there are gaps.
+  bool as_one(int32_t number, const void*& begin, uint64_t& bytes) const {
+    if (!regular_ || !type_->contiguous) return false;
+    begin = base_;
+    bytes = static_cast<uint64_t>(number) * static_cast<uint64_t>(counts_.uniform() * type_->size);
+    return true;
+  }
 
  private:
   // MPI_BOTTOM is the null pointer, so the sum is one of integers.

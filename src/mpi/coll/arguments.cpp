@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/coll/arguments.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "mpi/env/info.hpp"
@@ -42,17 +43,32 @@ Type* CollCheck::data(const DataArgument& data) {
 Type* CollCheck::blocks(const void* buffer, const coll::Array& counts, int32_t number, MPI_Datatype datatype) {
   MPI_Count most = 0;
   for (int32_t i = 0; i < number && !failed(); ++i) {
-    count(counts[i]);
-    if (counts[i] > most) most = counts[i];
+    const MPI_Count each = counts[i];
+    if (each < 0) [[unlikely]]
+      count(each);
+    if (each > most) most = each;
     if (counts.is_uniform()) break;
   }
   return data({buffer, most, datatype});
 }
 
-void CollCheck::apart(const void* send, const void* receive, MPI_Count count, const Type* type) {
-  if (failed() || send != receive || send == MPI_BOTTOM || count * type->size == 0) [[likely]]
-    return;
-  fail(MPI_ERR_BUFFER, "the send and the receive buffer are the same memory: give MPI_IN_PLACE where it is allowed");
+void CollCheck::compare_elements(const void* send, MPI_Count sent, const void* receive, MPI_Count received,
+                                 const Type& type) {
+  // The gap in a predefined pair has no room for another pair.
+  const auto elements = [&type](const void* buffer, MPI_Count count) -> Filled {
+    if (!type.predefined || count == 0) return filled(buffer, count, type);
+    const uint64_t others = static_cast<uint64_t>(count - 1) * static_cast<uint64_t>(type.extent);
+    return {reinterpret_cast<uintptr_t>(buffer), others + static_cast<uint64_t>(type.true_extent)};
+  };
+  const Filled from = elements(send, sent), to = elements(receive, received);
+  if (overlap(from, to)) fail_overlap(from, to);
+}
+
+void CollCheck::fail_overlap(const Filled& send, const Filled& receive) {
+  const bool local = comm_ == nullptr;  // MPI_Reduce_local
+  fail(MPI_ERR_BUFFER, "%s: give each its own memory%s",
+       overlap_text(local ? "inbuf" : "sendbuf", send, local ? "inoutbuf" : "recvbuf", receive).c_str(),
+       local ? "" : ", or MPI_IN_PLACE where it is allowed");
 }
 
 void CollCheck::one_group() {
@@ -111,9 +127,42 @@ Blocks take(CollCheck& check, const BlocksArgument& all, int32_t number, std::ve
   return {mutable_address(all.buffer), all.counts, all.displacements, *type};
 }
 
-void check_apart(CollCheck& check, const Block& mine, const Block& place) {
-  if (check.failed() || mine.in_place() || !mine.type->contiguous || !place.type->contiguous) return;
-  check.apart(mine.data, place.data, mine.count, mine.type);
+namespace {
+
+// From the first to the last byte of a side.
+struct Span {
+  uintptr_t begin = UINTPTR_MAX;
+  uintptr_t end = 0;
+};
+Span span_of(const Side& side) {
+  Span span;
+  side.visit([&span](const Filled& memory) {
+    span.begin = std::min(span.begin, memory.begin);
+    span.end = std::max(span.end, memory.end());
+  });
+  return span;
+}
+
+// The blocks of one side lie between those of the other, or overlap them.
+[[gnu::cold, gnu::noinline]] void compare_blocks(CollCheck& check, const Side& send, const Side& receive) {
+  std::vector<Filled> to;
+  receive.visit([&to](const Filled& memory) { to.push_back(memory); });
+  std::sort(to.begin(), to.end(), [](const Filled& a, const Filled& b) { return a.begin < b.begin; });
+  send.visit([&](const Filled& from) {
+    if (check.failed()) return;
+    auto next = std::upper_bound(to.begin(), to.end(), from.begin,
+                                 [](uintptr_t begin, const Filled& memory) { return begin < memory.begin; });
+    if (next != to.begin() && overlap(from, next[-1])) --next;
+    if (next != to.end() && overlap(from, *next)) check.fail_overlap(from, *next);
+  });
+}
+
+}  // namespace
+
+void check_each_apart(CollCheck& check, const Side& send, const Side& receive) {
+  const Span from = span_of(send), to = span_of(receive);
+  if (from.begin < to.end && to.begin < from.end) [[unlikely]]
+    compare_blocks(check, send, receive);
 }
 
 }  // namespace weft::mpi

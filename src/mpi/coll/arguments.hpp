@@ -11,6 +11,7 @@
 #include "coll/reducer.hpp"
 #include "mpi/object/account.hpp"
 #include "mpi/object/check.hpp"
+#include "mpi/object/overlap.hpp"
 
 namespace weft::mpi {
 
@@ -98,6 +99,12 @@ struct ReductionArgument {
 struct CountsArgument {
   coll::Array counts;
   bool complete = true;
+
+  int64_t total(int32_t number) const {
+    auto sum = static_cast<uint64_t>(number) * static_cast<uint64_t>(counts.uniform());  // 0 of an array
+    for (int32_t i = 0; i < number && !counts.is_uniform(); ++i) sum += static_cast<uint64_t>(counts[i]);
+    return static_cast<int64_t>(sum);
+  }
 };
 inline CountsArgument same(MPI_Count count) {
   return {coll::Array(int64_t{count})};
@@ -125,8 +132,15 @@ class CollCheck : public Check, private core::Teller {
   Type* blocks(const void* buffer, const coll::Array& counts, int32_t number, MPI_Datatype datatype);
   // Fills `reducer`: the operation must be defined for the type.
   void reducer(OpReducer& reducer, MPI_Op op, Type* type, MPI_Datatype datatype);
-  // Two buffers of one operation must not be the same memory.
-  void apart(const void* send, const void* receive, MPI_Count count, const Type* type);
+  // The buffers of a reduction must not overlap.
+  void apart(const void* send, MPI_Count sent, const void* receive, MPI_Count received, const Type* type) {
+    if (failed()) return;
+    const auto extent = static_cast<uint64_t>(type->extent);
+    if (may_overlap(send, static_cast<uint64_t>(sent) * extent, receive, static_cast<uint64_t>(received) * extent))
+        [[unlikely]]
+      compare_elements(send, sent, receive, received, *type);
+  }
+  [[gnu::cold, gnu::noinline]] void fail_overlap(const Filled& send, const Filled& receive);
   void one_group();  // an intercommunicator will not do
   void topology();   // the communicator must have one
 
@@ -138,6 +152,8 @@ class CollCheck : public Check, private core::Teller {
 
  private:
   static void tell_all(const Teller& self, Account& account);
+  [[gnu::noinline]] void compare_elements(const void* send, MPI_Count sent, const void* receive, MPI_Count received,
+                                          const Type& type);
 
   core::Past* const past_ = &core::new_past();
 };
@@ -149,7 +165,48 @@ class CollCheck : public Check, private core::Teller {
 // `number` blocks. `types` keeps the types of blocks that have one each.
 [[nodiscard]] coll::Blocks take(CollCheck& check, const BlocksArgument& all, int32_t number, std::vector<Type*>& types);
 
-// A block of our own that is also one of all, at `place`: the two must be apart.
-void check_apart(CollCheck& check, const coll::Block& mine, const coll::Block& place);
+// The data that a rank sends or receives: one block, or those of all ranks or neighbours.
+class Side {
+ public:
+  explicit Side(const coll::Block& block) : block_(&block) {}
+  Side(const coll::Blocks& blocks, int32_t number) : blocks_(&blocks), number_(number) {}
+  Side(const coll::Blocks& blocks, const std::vector<int32_t>& neighbours)
+      : blocks_(&blocks), number_(static_cast<int32_t>(neighbours.size())), neighbours_(neighbours.data()) {}
+
+  bool in_place() const { return block_ != nullptr ? block_->in_place() : blocks_->in_place(); }
+  // As Blocks::as_one(). The blocks of neighbours that are none count, too.
+  bool as_one(const void*& begin, uint64_t& bytes) const {
+    if (block_ == nullptr) return blocks_->as_one(number_, begin, bytes);
+    begin = block_->data;
+    bytes = static_cast<uint64_t>(block_->bytes());
+    return block_->type->contiguous;
+  }
+  // Calls `visit` with the memory of each block that has data without gaps.
+  template <class Visit>
+  void visit(Visit&& visit) const {
+    for (int32_t i = 0; i < number_; ++i) {
+      if (neighbours_ != nullptr && neighbours_[i] == MPI_PROC_NULL) continue;
+      const coll::Block block = block_ != nullptr ? *block_ : (*blocks_)[i];
+      const Filled memory = filled(block.data, block.count, *block.type);
+      if (memory.bytes > 0) visit(memory);
+    }
+  }
+
+ private:
+  const coll::Block* block_ = nullptr;
+  const coll::Blocks* blocks_ = nullptr;
+  int32_t number_ = 1;
+  const int32_t* neighbours_ = nullptr;
+};
+
+// No block that is sent may overlap one that is received.
+void check_each_apart(CollCheck& check, const Side& send, const Side& receive);
+inline void check_apart(CollCheck& check, const Side& send, const Side& receive) {
+  if (check.failed() || send.in_place() || receive.in_place()) return;
+  const void *from = nullptr, *to = nullptr;
+  uint64_t sent = 0, received = 0;
+  if (!send.as_one(from, sent) || !receive.as_one(to, received) || may_overlap(from, sent, to, received)) [[unlikely]]
+    check_each_apart(check, send, receive);
+}
 
 }  // namespace weft::mpi

@@ -70,7 +70,7 @@ int run_gather(const Form& form, const DataArgument& data, const BlocksArgument&
   if (!is_root || data.buffer != MPI_IN_PLACE) mine = take(check, data);
   if (is_root) {
     blocks = take(check, all, check.comm().size, types);
-    if (!check.failed()) check_apart(check, mine, blocks[root]);
+    check_apart(check, Side(mine), Side(blocks, check.comm().size));
   } else if (!all.by_rank && !check.failed()) {
     blocks = sized_as(mine);
   }
@@ -100,7 +100,7 @@ int run_scatter(const Form& form, const BlocksArgument& all, const DataArgument&
   if (!is_root || data.buffer != MPI_IN_PLACE) mine = take(check, data);
   if (is_root) {
     blocks = take(check, all, check.comm().size, types);
-    if (!check.failed()) check_apart(check, mine, blocks[root]);
+    check_apart(check, Side(blocks, check.comm().size), Side(mine));
   } else if (!all.by_rank && !check.failed()) {
     blocks = sized_as(mine);
   }
@@ -125,7 +125,7 @@ int run_allgather(const Form& form, const DataArgument& data, const BlocksArgume
   if (data.buffer != MPI_IN_PLACE) mine = take(check, data);
   std::vector<Type*> types;
   const Blocks blocks = take(check, all, check.comm().size, types);
-  if (!check.failed()) check_apart(check, mine, blocks[check.comm().rank]);
+  check_apart(check, Side(mine), Side(blocks, check.comm().size));
   if (check.failed()) return check.error();
   if (form.is_blocking()) return check.done(coll::allgather(check.comm(), mine, blocks));
   return launch(check, form, [&](Schedule& s) { coll::plan::allgather(s, mine, blocks); });
@@ -148,7 +148,7 @@ int run_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgum
   Blocks from;
   if (!in_place) from = take(check, send, c.size, send_types);
   const Blocks to = take(check, receive, c.size, receive_types);
-  if (!check.failed() && !in_place) check_apart(check, from[c.rank], to[c.rank]);
+  check_apart(check, Side(from, c.size), Side(to, c.size));
   if (check.failed()) return check.error();
   if (form.is_blocking()) return check.done(coll::alltoall(check.comm(), from, to));
   return launch(check, form, [&](Schedule& s) { coll::plan::alltoall(s, from, to); });

@@ -88,6 +88,6 @@ int reduce_between(CollCheck& check, const Form& form, const ReductionArgument& 
 int allreduce_between(CollCheck& check, const Form& form, const ReductionArgument& data, MPI_Count count);
 // The counts are those of our own group.
 int reduce_scatter_between(CollCheck& check, const Form& form, const ReductionArgument& data,
-                           const coll::Array& counts);
+                           const CountsArgument& parts);
 
 }  // namespace weft::mpi

@@ -34,7 +34,7 @@ Blocks all_blocks(CollCheck& check, const Part& part, const BlocksArgument& all,
 Type* take_buffers(CollCheck& check, const ReductionArgument& data, MPI_Count count) {
   Type* type = check.data({data.receive, count, data.datatype});
   check.data({data.send, count, data.datatype});
-  check.apart(data.send, data.receive, count, type);
+  check.apart(data.send, count, data.receive, count, type);
   return type;
 }
 
@@ -73,6 +73,7 @@ int allgather_between(CollCheck& check, const Form& form, const DataArgument& da
   const Block mine = take(check, data);
   std::vector<Type*> types;
   const Blocks blocks = take(check, all, check.comm().size, types);
+  check_apart(check, Side(mine), Side(blocks, check.comm().size));
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::inter::allgather(s, mine, blocks); });
 }
@@ -81,6 +82,7 @@ int alltoall_between(CollCheck& check, const Form& form, const BlocksArgument& s
   std::vector<Type*> send_types, receive_types;
   const Blocks from = take(check, send, check.comm().size, send_types);
   const Blocks to = take(check, receive, check.comm().size, receive_types);
+  check_apart(check, Side(from, check.comm().size), Side(to, check.comm().size));
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::inter::alltoall(s, from, to); });
 }
@@ -108,10 +110,12 @@ int allreduce_between(CollCheck& check, const Form& form, const ReductionArgumen
 }
 
 int reduce_scatter_between(CollCheck& check, const Form& form, const ReductionArgument& data,
-                           const coll::Array& counts) {
+                           const CountsArgument& parts) {
+  const coll::Array& counts = parts.counts;
   const int32_t ours = check.comm().local_size();
   Type* type = check.blocks(data.send, counts, ours, data.datatype);
   if (!check.failed()) check.data({data.receive, counts[check.comm().rank], data.datatype});
+  if (!check.failed()) check.apart(data.send, parts.total(ours), data.receive, counts[check.comm().rank], type);
   OpReducer reducer;
   check.reducer(reducer, data.op, type, data.datatype);
   if (check.failed()) return check.error();

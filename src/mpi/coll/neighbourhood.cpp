@@ -3,6 +3,8 @@
 // MPI-5.0, 8.6 to 8.9: neighbourhood collective operations on virtual topologies, in their three forms.
 #include <mpi.h>
 
+#include <algorithm>
+
 #include "coll/neighbour.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/functions.hpp"
@@ -42,6 +44,9 @@ int run_neighbour_allgather(const Form& form, const DataArgument& data, const Bl
   std::vector<Type*> types;
   const Block mine = take(check, data);
   const Blocks to = take(check, receive, number_of(neighbours->sources), types);
+  const auto& others = neighbours->destinations;
+  if (std::any_of(others.begin(), others.end(), [](int32_t rank) { return rank != MPI_PROC_NULL; }))
+    check_apart(check, Side(mine), Side(to, neighbours->sources));
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::neighbour_allgather(s, *neighbours, mine, to); });
 }
@@ -61,6 +66,7 @@ int run_neighbour_alltoall(const Form& form, const BlocksArgument& send, const B
   std::vector<Type*> send_types, receive_types;
   const Blocks from = take(check, send, number_of(neighbours->destinations), send_types);
   const Blocks to = take(check, receive, number_of(neighbours->sources), receive_types);
+  check_apart(check, Side(from, neighbours->destinations), Side(to, neighbours->sources));
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::neighbour_alltoall(s, *neighbours, from, to); });
 }

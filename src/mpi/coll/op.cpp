@@ -66,9 +66,12 @@ int create(const char* function, MPI_User_function* narrow, MPI_User_function_c*
 }
 
 // An operation of the standard, on elements that are there.
-bool is_plain(const void* in, const void* inout, MPI_Count count, const Type* type, const Op* op) {
-  return type != nullptr && op != nullptr && op->predefined && op->reduction < datatype::Reduction::replace &&
-         count > 0 && !no_address(in) && !no_address(inout) && in != inout;
+inline bool is_plain(const void* in, const void* inout, MPI_Count count, const Type* type, const Op* op) {
+  if (type == nullptr || op == nullptr || !op->predefined || op->reduction >= datatype::Reduction::replace ||
+      count <= 0 || no_address(in) || no_address(inout))
+    return false;
+  const uint64_t bytes = static_cast<uint64_t>(count) * static_cast<uint64_t>(type->extent);
+  return !may_overlap(in, bytes, inout, bytes);
 }
 
 // The device does it where the result is on one. False: it does not.
@@ -167,7 +170,7 @@ int reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datat
   check.data({inoutbuf, count, datatype});
   OpReducer reducer;
   check.reducer(reducer, op, type, datatype);
-  check.apart(inbuf, inoutbuf, count, type);
+  check.apart(inbuf, count, inoutbuf, count, type);
   if (check.failed() || reducer.function == nullptr) return check.error();
   reducer.apply(inbuf, inoutbuf, count);
   return MPI_SUCCESS;

@@ -23,7 +23,7 @@ Type* check_buffers(CollCheck& check, ReductionArgument& data, MPI_Count count) 
     data.send = data.receive;
   } else {
     check.data({data.send, count, data.datatype});
-    check.apart(data.send, data.receive, count, type);
+    check.apart(data.send, count, data.receive, count, type);
   }
   return type;
 }
@@ -115,22 +115,21 @@ int run_reduce_scatter(const Form& form, const ReductionArgument& given, const C
       return error;
     OnDevice there(form, comm);
     ReductionArgument reached = given;
-    int64_t all = 0;
     const int32_t ours = there.is_inter() ? there.comm()->local_size() : there.size();
-    for (int32_t i = 0; parts.complete && i < ours; ++i) all += parts.counts[i];
-    if (parts.complete && there.take(reached, all, parts.counts[there.rank()]))
+    if (parts.complete && there.take(reached, parts.total(ours), parts.counts[there.rank()]))
       return there.run([&] { return run_reduce_scatter(there.form(), reached, parts, comm); });
   }
   CollCheck check(form, comm);
   if (!parts.complete) check.pointer(nullptr, "recvcounts");
   if (check.failed()) return check.error();
   const coll::Array& counts = parts.counts;
-  if (check.comm().is_inter()) return reduce_scatter_between(check, form, given, counts);
+  if (check.comm().is_inter()) return reduce_scatter_between(check, form, given, parts);
   ReductionArgument data = given;
-  Type* type =
-      check.blocks(data.send == MPI_IN_PLACE ? data.receive : data.send, counts, check.comm().size, data.datatype);
+  const int32_t ranks = check.comm().size;
+  Type* type = check.blocks(data.send == MPI_IN_PLACE ? data.receive : data.send, counts, ranks, data.datatype);
   if (!check.failed()) check.data({data.receive, counts[check.comm().rank], data.datatype});
-  if (!check.failed()) check.apart(data.send, data.receive, counts[check.comm().rank], type);
+  if (!check.failed() && data.send != MPI_IN_PLACE)
+    check.apart(data.send, parts.total(ranks), data.receive, counts[check.comm().rank], type);
   OpReducer reducer;
   check.reducer(reducer, data.op, type, data.datatype);
   if (check.failed()) return check.error();
