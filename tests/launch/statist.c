@@ -173,9 +173,9 @@ static void puts_and_fences(void) {
 }
 
 static void* one_thread(void* nothing) {
-  char c = 0;
+  char out = 0, in = 0;
   for (int i = 0; i < 10; ++i)
-    MPI_Sendrecv(&c, 1, MPI_CHAR, 0, 3, &c, 1, MPI_CHAR, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&out, 1, MPI_CHAR, 0, 3, &in, 1, MPI_CHAR, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
   pthread_barrier_wait(nothing);
   return NULL;
 }

@@ -222,6 +222,26 @@ void between_groups(int* m, int n) {
   MPI_Comm_free(&group);
 }
 
+void messages(int* m, int n, MPI_Comm comm) {
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  expect_overlap("Sendrecv", [=](MPI_Request* r) {
+    return r != nullptr ? MPI_Isendrecv(m, n, MPI_INT, to, 0, m + n - 1, n, MPI_INT, from, 0, comm, r)
+                        : MPI_Sendrecv(m, n, MPI_INT, to, 0, m, n, MPI_INT, from, 0, comm, MPI_STATUS_IGNORE);
+  });
+  // A block at an address that only its datatype says.
+  MPI_Aint address = 0;
+  MPI_Get_address(m, &address);
+  MPI_Datatype there = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed(1, &n, &address, MPI_INT, &there);
+  MPI_Type_commit(&there);
+  expect_overlap("Sendrecv", [=](MPI_Request* r) {
+    return r != nullptr
+               ? MPI_Isendrecv(MPI_BOTTOM, 1, there, to, 0, m + n - 1, n, MPI_INT, from, 0, comm, r)
+               : MPI_Sendrecv(m + n - 1, n, MPI_INT, to, 0, MPI_BOTTOM, 1, there, from, 0, comm, MPI_STATUS_IGNORE);
+  });
+  MPI_Type_free(&there);
+}
+
 // ---- Neighbours: the same calls with buffers that touch, interleave or are not looked at
 
 #define GOOD(call) EXPECT_CLASS(call, MPI_SUCCESS)
@@ -257,6 +277,14 @@ void touching(int* m, int n) {
   GOOD(MPI_Allreduce(m, m + n, n, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
   GOOD(MPI_Reduce_local(m, m + n, n, MPI_INT, MPI_MIN));
   EXPECT(m[n] == rank && m[2 * n - 1] == rank, "%d and %d", m[n], m[2 * n - 1]);
+
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  fill(m, 3, n);
+  GOOD(MPI_Sendrecv(m, n, MPI_INT, to, 0, m + n, n, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  expect_block("sendrecv", m + n, from, 3, n);
+  fill(m + n, 4, n);
+  GOOD(MPI_Sendrecv(m + n, n, MPI_INT, to, 0, m, n, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  expect_block("sendrecv", m, from, 4, n);
 }
 
 // Sent data in the even elements or blocks, received ones in the odd.
@@ -265,6 +293,10 @@ void interleaved(int* m, int n) {
   MPI_Type_vector(n, 1, 2, MPI_INT, &even);
   MPI_Type_create_resized(even, 0, 8 * MPI_Aint{n}, &all_even);
   MPI_Type_commit(&all_even);
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  fill(m, 5, n, 2);
+  GOOD(MPI_Sendrecv(m, 1, all_even, to, 0, m + 1, 1, all_even, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  expect_block("interleaved sendrecv", m + 1, from, 5, n, 2);
   for (int k = 0; k < size; ++k) fill(m + 2 * k * n, k, n, 2);
   GOOD(MPI_Alltoall(m, 1, all_even, m + 1, 1, all_even, MPI_COMM_WORLD));
   for (int r = 0; r < size; ++r) expect_block("interleaved alltoall", m + 1 + 2 * r * n, r, rank, n, 2);
@@ -295,6 +327,11 @@ void not_touched(int* m, int n) {
   const Arrays none(size, 0, 0, 0);
   GOOD(MPI_Alltoallv(m, none.counts.data(), none.places.data(), MPI_INT, m, none.counts.data(), none.places.data(),
                      MPI_INT, MPI_COMM_WORLD));
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  GOOD(MPI_Sendrecv(m, 0, MPI_INT, to, 0, m, 0, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  GOOD(MPI_Sendrecv(m + 1, 0, MPI_INT, to, 0, m, n, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+  GOOD(MPI_Sendrecv(m, n, MPI_INT, MPI_PROC_NULL, 0, m, n, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                    MPI_STATUS_IGNORE));
 
   fill(m + n, 8, n);
   int* const all = rank == 0 ? m + 2 * n : m + n;
@@ -339,6 +376,7 @@ int main(int argc, char** argv) {
     all_to_all(m, n, size, MPI_COMM_WORLD);
     neighbourhoods(m, n);
     if (size > 1 && wanted == nullptr) between_groups(m, n);
+    messages(m, n, MPI_COMM_WORLD);
   }
   return expect::finish();
 }

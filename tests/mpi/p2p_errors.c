@@ -93,7 +93,7 @@ static void arguments(void) {
   for (int i = 0; i < 8; ++i) EXPECT_CLASS(isends[i](data, 1, MPI_INT, me, 0, world, NULL), MPI_ERR_ARG);
   EXPECT_CLASS(MPI_Irecv(data, 1, MPI_INT, me, 0, world, NULL), MPI_ERR_ARG);
   EXPECT_CLASS(MPI_Recv_init(data, 1, MPI_INT, me, 0, world, NULL), MPI_ERR_ARG);
-  EXPECT_CLASS(MPI_Isendrecv(data, 1, MPI_INT, me, 0, data, 1, MPI_INT, me, 0, world, NULL), MPI_ERR_ARG);
+  EXPECT_CLASS(MPI_Isendrecv(data, 1, MPI_INT, me, 0, data + 1, 1, MPI_INT, me, 0, world, NULL), MPI_ERR_ARG);
 }
 
 static void probes(void) {

@@ -47,12 +47,18 @@ inline bool good_send(Operation& op, const void* buffer, MPI_Count count, MPI_Da
          good_data(op, buffer, count, datatype);
 }
 
+// Likewise a receive; the communicator is there already.
+inline bool good_receive_on(Comm* comm, Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                            int source, int tag) {
+  op.comm = comm;
+  return (static_cast<uint32_t>(source) < static_cast<uint32_t>(comm->size) || source == MPI_ANY_SOURCE) &&
+         (tag >= 0 || tag == MPI_ANY_TAG) && good_data(op, buffer, count, datatype);
+}
+
 inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                          MPI_Comm comm) {
   op.comm = comm_of(comm);
-  return op.comm != nullptr &&
-         (static_cast<uint32_t>(source) < static_cast<uint32_t>(op.comm->size) || source == MPI_ANY_SOURCE) &&
-         (tag >= 0 || tag == MPI_ANY_TAG) && good_data(op, buffer, count, datatype);
+  return op.comm != nullptr && good_receive_on(op.comm, op, buffer, count, datatype, source, tag);
 }
 
 // Gives the table of calls those forms of MPI_Irecv and MPI_Recv that suit the threads of this process. At start,

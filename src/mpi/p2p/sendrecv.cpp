@@ -6,6 +6,7 @@
 #include <new>
 
 #include "datatype/pack.hpp"
+#include "mpi/object/overlap.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace weft::mpi {
@@ -57,7 +58,16 @@ struct Half {
   int tag;
 };
 
-int check(const char* function, const Half& out, const Half& in, MPI_Comm comm) {
+// The error of buffers that overlap.
+[[gnu::noinline]] int compare(const char* function, const Half& out, const Type& sent, const Half& in,
+                              const Type& received, const Comm* comm) {
+  const Filled from = filled(out.buffer, out.count, sent), to = filled(in.buffer, in.count, received);
+  if (!overlap(from, to)) return MPI_SUCCESS;
+  return fail(comm, function, MPI_ERR_BUFFER, "%s: give each its own memory, or call MPI_Sendrecv_replace",
+              overlap_text("sendbuf", from, "recvbuf", to).c_str());
+}
+
+[[gnu::cold, gnu::noinline]] int explain(const char* function, const Half& out, const Half& in, MPI_Comm comm) {
   Operation op;
   if (!good_send(op, out.buffer, out.count, out.datatype, out.partner, out.tag, comm)) {
     if (int error = explain_send(function, out.buffer, out.count, out.datatype, out.partner, out.tag, comm))
@@ -65,6 +75,22 @@ int check(const char* function, const Half& out, const Half& in, MPI_Comm comm) 
   }
   if (!good_receive(op, in.buffer, in.count, in.datatype, in.partner, in.tag, comm)) {
     if (int error = explain_receive(function, in.buffer, in.count, in.datatype, in.partner, in.tag, comm)) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+// `apart`: the two buffers must not overlap.
+template <bool apart>
+int check(const char* function, const Half& out, const Half& in, MPI_Comm comm) {
+  Operation sent, received;
+  if (!good_send(sent, out.buffer, out.count, out.datatype, out.partner, out.tag, comm) ||
+      !good_receive_on(sent.comm, received, in.buffer, in.count, in.datatype, in.partner, in.tag)) [[unlikely]]
+    return explain(function, out, in, comm);
+  if constexpr (apart) {
+    const auto from = static_cast<uint64_t>(sent.bytes), to = static_cast<uint64_t>(received.bytes);
+    if (!(sent.type->contiguous & received.type->contiguous) || may_overlap(out.buffer, from, in.buffer, to))
+        [[unlikely]]
+      return compare(function, out, *sent.type, in, *received.type, sent.comm);
   }
   return MPI_SUCCESS;
 }
@@ -84,12 +110,14 @@ int both(const char* function, const Half& out, const Half& in, MPI_Comm comm, M
   wait_for(*request_of(send), function);
   take_back_if_broken(*request_of(send), *request_of(receive));
   wait_for(*request_of(receive), function);
-  Failure sending;
-  if (request_of(send)->error != MPI_SUCCESS) [[unlikely]]
-    sending = failure_of(*request_of(send));
+  if (request_of(send)->error != MPI_SUCCESS) [[unlikely]] {
+    const Failure sending = failure_of(*request_of(send));
+    (void)retire(&send, *request_of(send), MPI_STATUS_IGNORE);
+    if (int error = finish(function, &receive, *request_of(receive), status)) return error;
+    return fail_completed(function, sending);
+  }
   (void)retire(&send, *request_of(send), MPI_STATUS_IGNORE);
-  if (int error = finish(function, &receive, *request_of(receive), status)) return error;
-  return sending.error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(function, sending);
+  return finish(function, &receive, *request_of(receive), status);
 }
 
 int both_later(const char* function, const Half& out, const Half& in, MPI_Comm comm, std::unique_ptr<char[]> copy,
@@ -129,7 +157,7 @@ int sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, 
                MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Half out{sendbuf, sendcount, sendtype, dest, sendtag};
   const Half in{recvbuf, recvcount, recvtype, source, recvtag};
-  if (int error = check("MPI_Sendrecv", out, in, comm)) return error;
+  if (int error = check<true>("MPI_Sendrecv", out, in, comm)) return error;
   return both("MPI_Sendrecv", out, in, comm, status);
 }
 
@@ -138,7 +166,7 @@ int sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int de
   Half out{buf, count, datatype, dest, sendtag};
   const Half in{buf, count, datatype, source, recvtag};
   std::unique_ptr<char[]> copy;
-  if (int error = check("MPI_Sendrecv_replace", out, in, comm)) return error;
+  if (int error = check<false>("MPI_Sendrecv_replace", out, in, comm)) return error;
   if (int error = copy_out("MPI_Sendrecv_replace", out, comm, copy)) return error;
   return both("MPI_Sendrecv_replace", out, in, comm, status);
 }
@@ -148,7 +176,7 @@ int isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                 MPI_Request* request) {
   const Half out{sendbuf, sendcount, sendtype, dest, sendtag};
   const Half in{recvbuf, recvcount, recvtype, source, recvtag};
-  if (int error = check("MPI_Isendrecv", out, in, comm)) return error;
+  if (int error = check<true>("MPI_Isendrecv", out, in, comm)) return error;
   if (no_address(request)) return null_argument(comm_of(comm), "MPI_Isendrecv", "request");
   return both_later("MPI_Isendrecv", out, in, comm, nullptr, request);
 }
@@ -158,7 +186,7 @@ int isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int d
   Half out{buf, count, datatype, dest, sendtag};
   const Half in{buf, count, datatype, source, recvtag};
   std::unique_ptr<char[]> copy;
-  if (int error = check("MPI_Isendrecv_replace", out, in, comm)) return error;
+  if (int error = check<false>("MPI_Isendrecv_replace", out, in, comm)) return error;
   if (no_address(request)) return null_argument(comm_of(comm), "MPI_Isendrecv_replace", "request");
   if (int error = copy_out("MPI_Isendrecv_replace", out, comm, copy)) return error;
   return both_later("MPI_Isendrecv_replace", out, in, comm, std::move(copy), request);
