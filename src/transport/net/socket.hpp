@@ -56,6 +56,10 @@ std::vector<Socket> listen_at(Place& place);
 Socket accept_one(const Socket& listener);
 // Whether an error says that the process, or the system, has no descriptor left.
 bool no_descriptor(int error);
+// The remedy for that.
+inline constexpr const char* descriptor_remedy =
+    "raise the limit of open files (ulimit -n): a rank needs one for each rank of another host that it talks to, and a "
+    "second one for datagrams and windows, on each lane that threads use";
 
 // Address and port of a connection's ends, as one number; 0: it has ended.
 uint64_t near_end(const Socket& socket);

@@ -288,16 +288,14 @@ void NetTransport::lose(NetEndpoint* peer, int error, const char* which) {
 
 void NetTransport::report_lost(int rank, int error, const char* which) const {
   wait_for_news();
-  fail(
-      known_as(rank),
-      {.cause = std::string("a message ") + which + " rank " + std::to_string(rank) +
-                (renumber_ != 0 ? " of another job" : "") +
-                ", on another host, cannot be delivered: " + carrier_->error_text(error),
-       .remedy = no_descriptor(error)
-                     ? "raise the limit of open files (ulimit -n): a rank needs one for each rank of another host that "
-                       "it talks to"
-                     : "see whether that rank or its host failed; if the hosts cannot reach each other at the "
-                       "addresses used, name their common network with WEFT_NETWORKS"});
+  fail(known_as(rank),
+       {.cause = std::string("a message ") + which + " rank " + std::to_string(rank) +
+                 (renumber_ != 0 ? " of another job" : "") +
+                 ", on another host, cannot be delivered: " + carrier_->error_text(error),
+        .remedy = no_descriptor(error)
+                      ? descriptor_remedy
+                      : "see whether that rank or its host failed; if the hosts cannot reach each other at the "
+                        "addresses used, name their common network with WEFT_NETWORKS"});
 }
 
 // Asking takes a round trip of 15 to 25 us: 16 KiB in 12 instead of 25 us, 32 KiB in 17 instead of 43, and pushed 64

@@ -219,7 +219,7 @@ void Connector::no_descriptors(uint64_t now) {
   if (!told.exchange(true, std::memory_order_relaxed)) {
     base::warn({.cause = "a process of another host connects, and there is no file descriptor for it: it waits until "
                          "one is free",
-                .remedy = "raise ulimit -n: a rank needs one for each rank of another host that it talks to"});
+                .remedy = net::descriptor_remedy});
   }
   if (listen_again_ns_ == 0) {
     listen(false);
