@@ -14,8 +14,6 @@
 namespace weft::topo {
 namespace {
 
-constexpr unsigned most_seconds = 60;  // a damaged file may keep a parser for ever
-
 bool write_all(int fd, const void* data, size_t bytes) {
   const auto* at = static_cast<const char*>(data);
   while (bytes > 0) {
@@ -38,14 +36,14 @@ std::string read_all(int fd) {
   return all;
 }
 
-void prepare_child() {
+void prepare_child(unsigned seconds) {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   for (const int deadly : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}) signal(deadly, SIG_DFL);
   sigset_t all;
   sigemptyset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-  alarm(most_seconds);
+  alarm(seconds);
 }
 
 }  // namespace
@@ -61,7 +59,7 @@ std::vector<int> Facts::take_list() {
   return list;
 }
 
-std::string find_apart(const std::function<void(Facts&)>& find, Facts& facts) {
+std::string find_apart(const std::function<void(Facts&)>& find, Facts& facts, unsigned seconds) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return strerror(errno);
   const pid_t child = fork();
@@ -72,7 +70,7 @@ std::string find_apart(const std::function<void(Facts&)>& find, Facts& facts) {
     return strerror(error);
   }
   if (child == 0) {
-    prepare_child();
+    prepare_child(seconds);
     find(facts);
     const auto count = static_cast<int64_t>(facts.numbers_.size());
     const bool written = write_all(ends[1], &count, sizeof count) &&
@@ -88,8 +86,9 @@ std::string find_apart(const std::function<void(Facts&)>& find, Facts& facts) {
   int64_t count = -1;
   if (all.size() >= sizeof count) memcpy(&count, all.data(), sizeof count);  // private memory: of this process
   if (count < 0 || all.size() != sizeof count * (1 + static_cast<size_t>(count))) {
-    const char* const how = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : nullptr;
-    return how != nullptr ? how : "it ended early";
+    if (!WIFSIGNALED(status)) return "hwloc ended early";
+    if (WTERMSIG(status) == SIGALRM) return "hwloc was not done with it after " + std::to_string(seconds) + " s";
+    return std::string("hwloc crashed (") + strsignal(WTERMSIG(status)) + ")";
   }
   facts.numbers_.resize(static_cast<size_t>(count));
   // private memory: of this process

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Files are parsed in a child process: hwloc crashes on some that are damaged.
+// Files and descriptions are parsed in a child process: hwloc crashes on some that are damaged, and takes hours for
+// some that are huge.
 
 #include <cstdint>
 #include <functional>
@@ -23,14 +24,16 @@ class Facts {
   [[nodiscard]] bool is_at_end() const { return next_ == numbers_.size(); }
 
  private:
-  friend std::string find_apart(const std::function<void(Facts&)>& find, Facts& facts);
+  friend std::string find_apart(const std::function<void(Facts&)>& find, Facts& facts, unsigned seconds);
 
   std::vector<int64_t> numbers_;
   size_t next_ = 0;
 };
 
-// Calls `find` in a child process. Not empty: how the child ended before it was done ("Segmentation fault"), and there
-// are no facts.
-[[nodiscard]] std::string find_apart(const std::function<void(Facts&)>& find, Facts& facts);
+// Calls `find` in a child process, which gets so many seconds. Not empty: the child failed, as the text says ("hwloc
+// crashed (Segmentation fault)"), and there are no facts.
+inline constexpr unsigned seconds_apart = 60;
+[[nodiscard]] std::string find_apart(const std::function<void(Facts&)>& find, Facts& facts,
+                                     unsigned seconds = seconds_apart);
 
 }  // namespace weft::topo

@@ -3,9 +3,13 @@
 #include "topo/machine.hpp"
 
 #include <hwloc.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <tuple>
 
 #include "topo/apart.hpp"
@@ -113,12 +117,56 @@ Machine synthetic_machine(const char* description, const base::CpuSet& allowed) 
   return machine;
 }
 
-Machine machine_of(const std::string& file_or_description, std::string& crash) {
-  if (access(file_or_description.c_str(), R_OK) != 0) return synthetic_machine(file_or_description.c_str(), {});
+namespace {
+
+constexpr int64_t most_bytes = int64_t{64} << 20;  // a file of 4096 processors with all caches has 8 MB
+
+// The processors of a description: the product of the numbers of all levels, without what is in brackets.
+int64_t processors_of(const std::string& description) {
+  int64_t product = 1;
+  int depth = 0;
+  for (size_t at = 0; at < description.size(); ++at) {
+    const char c = description[at];
+    if (c == '(' || c == '[') ++depth;
+    if (c == ')' || c == ']') --depth;
+    const bool begins = at == 0 || isalnum(static_cast<unsigned char>(description[at - 1])) == 0;  // not the 3 of l3
+    if (depth != 0 || !begins || c < '0' || c > '9') continue;
+    int64_t number = 0;
+    for (; at < description.size() && description[at] >= '0' && description[at] <= '9'; ++at)
+      number = std::min<int64_t>(10 * number + (description[at] - '0'), INT32_MAX);
+    --at;
+    product = std::min<int64_t>(product * number, INT32_MAX);
+  }
+  return product;
+}
+
+std::string too_many() {
+  return " has more than " + std::to_string(base::CpuSet::capacity) + " processors, the most that Weft knows";
+}
+
+// The reason not to give it to hwloc.
+std::string refused(const std::string& file_or_description, bool is_file) {
+  if (!is_file) return processors_of(file_or_description) > base::CpuSet::capacity ? too_many() : "";
+  struct stat about {};
+  if (stat(file_or_description.c_str(), &about) != 0) return std::string(" cannot be read (") + strerror(errno) + ")";
+  if (!S_ISREG(about.st_mode)) return " is no regular file";
+  if (about.st_size <= most_bytes) return "";
+  return " has " + std::to_string(about.st_size) + " bytes, more than the " + std::to_string(most_bytes) +
+         " of the largest machine";
+}
+
+}  // namespace
+
+Machine machine_of(const std::string& file_or_description, std::string& problem) {
+  const bool is_file = access(file_or_description.c_str(), R_OK) == 0;
+  problem = refused(file_or_description, is_file);
+  if (!problem.empty()) return {};
   Facts facts;
-  crash = find_apart(
+  problem = find_apart(
       [&](Facts& found) {
-        for (const Core& core : machine_of_file(file_or_description).cores) {
+        const Machine machine =
+            is_file ? machine_of_file(file_or_description) : synthetic_machine(file_or_description.c_str(), {});
+        for (const Core& core : machine.cores) {
           found.put(core.domain);
           found.put(core.cache);
           found.put_list(core.processors);
@@ -126,13 +174,22 @@ Machine machine_of(const std::string& file_or_description, std::string& crash) {
       },
       facts);
   Machine machine;
+  if (!problem.empty()) {
+    problem = " cannot be read: " + problem;
+    return machine;
+  }
   while (!facts.is_at_end()) {
     Core& core = machine.cores.emplace_back();
     core.domain = static_cast<int>(facts.take());
     core.cache = static_cast<int>(facts.take());
     core.processors = facts.take_list();
-    for (const int cpu : core.processors) machine.allowed.add(cpu);
+    for (const int cpu : core.processors) {
+      if (cpu >= base::CpuSet::capacity) problem = too_many();
+      machine.allowed.add(cpu);
+    }
   }
+  if (machine.cores.empty()) problem = " is neither a file of hwloc's nor a description";
+  if (!problem.empty()) return {};
   renumber(machine);
   return machine;
 }

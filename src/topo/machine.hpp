@@ -40,8 +40,8 @@ Machine this_machine(Caches caches = Caches::unknown);
 // means all. For tests and for asking what would happen elsewhere.
 Machine synthetic_machine(const char* description, const base::CpuSet& allowed);
 
-// A machine that hwloc has written down (hwloc-ls --of xml), or a synthetic one where no such file is. `crash` says how
-// hwloc failed where it could not even refuse the file.
-Machine machine_of(const std::string& file_or_description, std::string& crash);
+// A machine that hwloc has written down (hwloc-ls --of xml), or a synthetic one where no such file is. An empty
+// machine: `problem` says what is wrong, behind the name of the file or the description.
+Machine machine_of(const std::string& file_or_description, std::string& problem);
 
 }  // namespace weft::topo

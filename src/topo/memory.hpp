@@ -16,7 +16,7 @@ namespace weft::topo {
 std::vector<pages::Node> memory_nodes();
 
 // Of a machine that hwloc has written down (hwloc-ls --of xml), for tests and for asking what would happen there.
-// `crash` as machine_of() has it.
+// `crash` says how hwloc failed where it could not even refuse the file.
 std::vector<pages::Node> memory_nodes_of_file(const std::string& xml, std::string& crash);
 
 // The value of WEFT_MEMORY_NODES for ranks of this host; empty: they find the same without it.

@@ -118,6 +118,25 @@ class Binding(Case):
                     self.assertIn("damaged.xml", done.stderr)
                     self.assertIn("Remedy: ", done.stderr)
 
+    def test_a_huge_machine_is_refused(self):
+        weft = os.path.join(os.path.dirname(MPIEXEC), "weft")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "huge.xml"
+            with open(path, "wb") as file:
+                file.truncate((64 << 20) + 1)
+            pipe = pathlib.Path(folder) / "pipe"
+            os.mkfifo(pipe)
+            several = "more than 4096 processors"
+            for machine, why in (("core:1000000000 pu:1", several), ("pack:100 [numa(memory=1GB)] l3:10(size=64MB) core:100 2", several),
+                                 ("4097", several), ("99999999999999999999 2", several), (str(path), "67108865 bytes, more than"),
+                                 (str(pipe), "no regular file")):
+                for words, status in ([MPIEXEC, "--show-layout"], 126), ([weft, "sweep"], 2):
+                    done = subprocess.run([*words, "--machine", machine], capture_output=True, text=True, timeout=60, check=False)
+                    self.assertEqual(done.returncode, status, (words, machine, done.stderr))
+                    self.assertIn(why, done.stderr)
+                    self.assertIn("Remedy: ", done.stderr)
+        self.assertIn("domain 1", self.layout("-n", "2", "--machine", "numa:2(memory=128GB) core:2 pu:16(indexes=2*16:1*2)"))
+
     def test_none_leaves_all(self):
         for share in self.sets("-n", "2", "--bind", "none").values():
             self.assertEqual(share, set(CPUS))

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "topo/apart.hpp"
 #include "topo/layout.hpp"
 #include "topo/placement.hpp"
 
@@ -334,6 +336,15 @@ TEST(ParseBinding, RefusesWhatItDoesNotKnow) {
     EXPECT_NE(parse_binding(text, request), "") << text;
   }
   EXPECT_NE(parse_binding(std::string(2000000, '1'), request), "");
+}
+
+TEST(Apart, AParserThatDoesNotEndIsEnded) {
+  Facts facts;
+  const auto never = [](Facts&) {
+    for (;;) pause();
+  };
+  EXPECT_EQ(find_apart(never, facts, 1), "hwloc was not done with it after 1 s");
+  EXPECT_TRUE(facts.is_at_end());
 }
 
 }  // namespace

@@ -24,11 +24,11 @@ bool Launch::place() {
   if (request.reserve == 0) request.reserve = boot::wanted_reserve();
   const topo::Binding binding = request.binding;
   const bool needs_caches = command_.show_layout || command_.binding.threads > 0;
-  std::string crash;
+  std::string problem;
   const bool divides = binding != topo::Binding::none && (count > 1 || !topo::is_by_core(binding));
   if (divides || needs_caches || request.reserve > 0) {
     machine_ = !command_.machine.empty()
-                   ? topo::machine_of(command_.machine, crash)
+                   ? topo::machine_of(command_.machine, problem)
                    : topo::this_machine(needs_caches ? topo::Caches::known : topo::Caches::unknown);
     placement_ = topo::place(machine_, count, request);
   } else {
@@ -36,11 +36,7 @@ bool Launch::place() {
     placement_.cpus = placement_.cores = base::usable_cpus();
     placement_.crowded = count > placement_.cpus;
   }
-  if (!command_.machine.empty() && machine_.cores.empty()) {
-    placement_.wrong = "--machine " + base::quoted(command_.machine) +
-                       (crash.empty() ? " is neither a file of hwloc's nor a description"
-                                      : " is a damaged file: hwloc crashed when it read it (" + crash + ")");
-  }
+  if (!problem.empty()) placement_.wrong = "--machine " + base::quoted(command_.machine) + problem;
   if (getenv("WEFT_MEMORY_NODES") == nullptr) kinds_ = topo::kinds_for_ranks();
   if (!placement_.wrong.empty()) {
     tell(base::describe({.cause = "cannot place ranks: " + placement_.wrong,

@@ -158,9 +158,8 @@ int info_memory(const Words& words, bool json) {
     const std::vector<pages::Node> nodes = topo::memory_nodes_of_file(words[1], crash);
     if (nodes.empty()) {
       const std::string name = base::quoted(words[1]);
-      const std::string why = crash.empty()
-                                  ? "hwloc finds no NUMA nodes in " + name
-                                  : name + " is a damaged file: hwloc crashed when it read it (" + crash + ")";
+      const std::string why =
+          crash.empty() ? "hwloc finds no NUMA nodes in " + name : name + " cannot be read: " + crash;
       fprintf(stderr, "weft: %s. Remedy: name a file that lstopo --of xml has written\n", why.c_str());
       return 1;
     }

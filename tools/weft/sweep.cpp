@@ -18,6 +18,7 @@
 #include "base/cpus.hpp"
 #include "base/json.hpp"
 #include "base/message.hpp"
+#include "base/setting.hpp"
 #include "weft/commands.hpp"
 #include "weft/job.hpp"
 #include "weft/median.hpp"
@@ -465,15 +466,12 @@ int sweep(const Words& words) {
   const bool elsewhere = !wanted.machine.empty();
   if (wanted.program.empty() && !elsewhere) return wrong("there is no program behind --");
   topo::Machine machine;
-  std::string crash;
+  std::string problem;
   if (elsewhere || layouts == "all" || layouts == "auto" || !wanted.bindings.empty()) {
-    machine = elsewhere ? topo::machine_of(wanted.machine, crash) : topo::this_machine(topo::Caches::known);
-    if (!crash.empty())
-      return wrong("--machine \"" + wanted.machine + "\" is a damaged file: hwloc crashed when it read it (" + crash +
-                   ")");
-    if (machine.cores.empty() && (elsewhere || layouts != "auto" || !wanted.bindings.empty()))
-      return wrong(elsewhere ? "--machine \"" + wanted.machine + "\" is neither a file of hwloc's nor a description"
-                             : "hwloc does not tell the cores of this machine: leave out --bindings and --layouts all");
+    machine = elsewhere ? topo::machine_of(wanted.machine, problem) : topo::this_machine(topo::Caches::known);
+    if (!problem.empty()) return wrong("--machine " + base::quoted(wanted.machine) + problem);
+    if (machine.cores.empty() && (layouts != "auto" || !wanted.bindings.empty()))
+      return wrong("hwloc does not tell the cores of this machine: leave out --bindings and --layouts all");
   }
   if (!read_layouts(layouts, machine, wanted.layouts))
     return wrong("--layouts wants auto, all or a list as 24x2,12x4, not \"" + layouts + "\"");
