@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""A bad cable between two interfaces, for kernels without netem: passes packets on, late, out of order, or not at all.
+"""A bad cable between two interfaces, for kernels without netem: passes packets on, late, out of order, changed, or not at all.
 
     cable.py A B FAULTS PIDFILE
 
-FAULTS is a file that is read again when it changes: 'delay=MS jitter=MS drop=PERCENT reorder=PERCENT', all 0 where not
-given. Who is out of order is not delayed. The process id is in PIDFILE once packets pass. hosts.sh spoil starts it."""
+FAULTS is a file that is read again when it changes: 'delay=MS jitter=MS drop=PERCENT reorder=PERCENT flip=PERCENT', all 0 where
+not given. A packet that is out of order is not delayed. The process id is in PIDFILE once packets pass. hosts.sh spoil starts it.
+
+'flip' changes a bit of so many of the packets that have the 'part', and leaves checksums valid, as a broken adapter or switch
+does: 'part=NAME' is a key of PARTS or 'any'. 'way=out' are the packets from A to B, 'way=in' the others; 'over=tcp' and
+'over=udp' leave out the rest; 'seed=N' begins a series of choices."""
 import heapq
 import os
 import random
@@ -16,8 +20,22 @@ import sys
 import time
 
 SOL_PACKET, PACKET_VNET_HDR, ETH_P_ALL, OUTGOING = 263, 15, 3, 4
+VNET_HEADER = 10
 MOST = 128 << 10  # of one packet: a segment of TCP before it is cut, and the header of 10 bytes that says so
 QUEUE = 20000  # packets; packets beyond that are lost
+
+
+# What Weft sends, by its first bytes (src/transport/net/frame.hpp, tcp/reading.hpp, tcp/datagram.hpp, tcp/greeting.hpp and
+# net/lifeline.hpp), and where a part of it lies.
+FRAME, PUSHED, SEALED = b"WEF\x02", b"WEP\x02", b"WES\x02"
+FRAMES = (FRAME, PUSHED, SEALED)
+FIELDS = {"magic": (0, 4), "origin": (4, 4), "proof": (8, 8), "stamp": (16, 8), "context": (24, 4), "source": (28, 4),
+          "tag": (32, 4), "bytes": (36, 4), "staged": (40, 4), "kind": (44, 1), "lane": (45, 1), "sequence": (46, 2)}
+HEADER = 48
+PARTS = {**{name: (FRAMES, *place) for name, place in FIELDS.items()}, "header": (FRAMES, 0, HEADER), "data": (FRAMES, HEADER, 64),
+         "pushed": ((PUSHED,), HEADER, 1024), "longer": (FRAMES, 37, 1), "ask": ((b"WTA\x02",), 0, HEADER),
+         "answer": ((b"WTR\x02",), 0, HEADER), "answered": ((b"WTR\x02",), HEADER, 1024), "invitation": ((b"WTI\x02",), 0, HEADER),
+         "datagram": ((b"WTD\x02",), 0, 32), "greeting": ((b"WET\x03",), 0, 40), "lifeline": ((b"WEL\x02",), 0, 256)}
 
 
 def port(name):
@@ -30,12 +48,65 @@ def port(name):
 
 
 def read_faults(path):
-    faults = dict.fromkeys(("delay", "jitter", "drop", "reorder"), 0.0)
+    faults = {**dict.fromkeys(("delay", "jitter", "drop", "reorder", "flip"), 0.0), "part": "any", "way": "", "over": ""}
     with open(path) as file:
         for word in file.read().split():
             name, value = word.split("=")
-            faults[name] = float(value)
+            faults[name] = float(value) if isinstance(faults.get(name), float) else value
+    if "seed" in faults:
+        random.seed(faults["seed"])
     return faults
+
+
+def payload_of(packet):
+    """The protocol of a packet of IPv4, where its payload lies, and its checksum; None for others."""
+    ip = VNET_HEADER + 14
+    if len(packet) < ip + 28 or packet[ip - 2:ip] != b"\x08\x00" or packet[ip + 9] not in (6, 17):
+        return None
+    above, end = ip + 4 * (packet[ip] & 15), min(len(packet), ip + int.from_bytes(packet[ip + 2:ip + 4], "big") or len(packet))
+    if packet[ip + 9] == 17:
+        return "udp", above + 8, end, above + 6
+    return "tcp", above + 4 * (packet[above + 12] >> 4), end, above + 16
+
+
+def places_of(part, packet, begin, end):
+    """The ranges of bytes that are this part."""
+    if part == "any":
+        return [(begin, end)] if begin < end else []
+    found, (starts, at, length) = [], PARTS[part]
+    for start in starts:
+        place = packet.find(start, begin, end)
+        while place >= 0:
+            first, last = place + at, min(place + at + length, end)
+            if part == "data":
+                last = min(last, first + int.from_bytes(packet[place + 36:place + 40], "little"))
+            if first < last:
+                found.append((first, last))
+            place = packet.find(start, place + 1, end)
+    return found
+
+
+def flipped(packet, faults, way):
+    """The packet, or with one bit changed. Where the checksum is made behind us (the first byte says so), nothing else is to do;
+    otherwise it gets what the changed word adds."""
+    if faults["way"] not in ("", way):
+        return packet
+    about = payload_of(packet)
+    if about is None or faults["over"] not in ("", about[0]):
+        return packet
+    _, begin, end, checksum = about
+    places = places_of(faults["part"], packet, begin, end)
+    if not places or 100 * random.random() >= faults["flip"]:
+        return packet
+    at, new = random.randrange(*random.choice(places)), bytearray(packet)
+    new[at] ^= 1 << random.randrange(8)
+    if not packet[0] & 1 and new[checksum:checksum + 2] != b"\0\0":
+        word = at - (at - begin) % 2  # a payload begins at an even place of what is summed
+        before, after = (int.from_bytes(of[word:word + 2].ljust(2, b"\0")[:2], "big") for of in (packet, new))
+        total = (~int.from_bytes(packet[checksum:checksum + 2], "big") & 0xffff) + (~before & 0xffff) + after
+        total = (total & 0xffff) + (total >> 16)
+        new[checksum:checksum + 2] = (~((total & 0xffff) + (total >> 16)) & 0xffff).to_bytes(2, "big")
+    return bytes(new)
 
 
 def main():
@@ -66,6 +137,8 @@ def main():
                     break
                 if sender[2] == OUTGOING or 100 * random.random() < faults["drop"] or len(late) > QUEUE:
                     continue
+                if faults["flip"]:
+                    packet = flipped(packet, faults, "out" if s is first else "in")
                 due = time.monotonic()
                 if 100 * random.random() >= faults["reorder"]:
                     due += (faults["delay"] + faults["jitter"] * random.random()) / 1000

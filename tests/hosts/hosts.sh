@@ -5,7 +5,7 @@
 # hosts.sh on HOST command...            on one of them, from within
 # hosts.sh rsh [ssh options] HOST command...   the same in place of ssh, for launchers
 # hosts.sh cut HOST        pulls the host's cable, from within
-# hosts.sh spoil HOST [delay=MS] [jitter=MS] [drop=PERCENT] [reorder=PERCENT]   makes it a bad one (cable.py)
+# hosts.sh spoil HOST [delay=MS] [jitter=MS] [drop=PERCENT] [reorder=PERCENT] [flip=PERCENT ...]   makes it a bad one (cable.py)
 # hosts.sh heal HOST       undoes both
 #
 # Hosts on one machine: each has its own network (10.77.0.K on a common switch), host name, boot id, IPC, /dev/shm and /tmp.
