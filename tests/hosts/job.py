@@ -35,6 +35,10 @@ def on_hosts(*words):
     return subprocess.run([HOSTS_SH, *map(str, words)], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
+def all_hosts():
+    return [f"h{k}" for k in range(1, int(os.environ[INSIDE]) + 1)]
+
+
 def processes(name):
     """The ids of those that run this program, on any host: they share a namespace of process ids."""
     found = []
@@ -52,8 +56,8 @@ def processes(name):
 class Job:
     def __init__(self, hydra, ranks, program, *settings, hosts=None, wrapper=()):
         """`wrapper` are words in front of the program that exec it."""
-        for k in range(1, int(os.environ[INSIDE]) + 1):  # a launcher does not get over what was not found during a cut
-            on_hosts("on", f"h{k}", "ip", "neigh", "flush", "dev", "eth0")
+        for host in all_hosts():  # a launcher does not get over what was not found during a cut
+            on_hosts("on", host, "ip", "neigh", "flush", "dev", "eth0")
         hosts = hosts or int(os.environ[INSIDE])
         words = [hydra, "-launcher", "ssh", "-launcher-exec", str(HERE / "rsh"), "-hosts",
                  ",".join(f"h{k}" for k in range(1, hosts + 1)), "-ppn", str(-(-ranks // hosts)), "-n", str(ranks)]

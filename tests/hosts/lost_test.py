@@ -34,7 +34,7 @@ class Hosts(unittest.TestCase):
         return running
 
     def clean(self, running):
-        for host in ("h1", "h2", "h3"):
+        for host in job.all_hosts():
             job.on_hosts("heal", host)
         running.end()
 
@@ -46,7 +46,7 @@ class Hosts(unittest.TestCase):
         took.at_most(self.assertLess, "seconds until all is over", seconds)
         self.assertNotEqual(status, 0, running.output)
         self.assertEqual(running.left(), [], "processes are left")
-        for host in ("h1", "h2", "h3"):
+        for host in job.all_hosts():
             self.assertEqual(job.on_hosts("on", host, "ls", "-A", "/dev/shm"), "", f"left on {host}")
 
     def said(self, running):

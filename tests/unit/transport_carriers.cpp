@@ -63,7 +63,7 @@ struct Side final : Events {
     for (size_t i = 0; i < buffer_count; ++i) free.push_back(&buffers[i]);
   }
 
-  bool came(uint32_t lane, const unsigned char* frame, size_t bytes) override {
+  Came came(uint32_t lane, const unsigned char* frame, size_t bytes) override {
     std::unique_lock<std::mutex> held;
     if (taken_by_who_takes != nullptr) held = std::unique_lock(*taken_by_who_takes);
     Header header = {};
@@ -77,7 +77,7 @@ struct Side final : Events {
     }
     for (size_t i = sizeof header; good && i < bytes; ++i) good = frame[i] == byte_of(number, i);
     if (!good || !arrived.emplace(number, bytes).second) ++wrong;
-    return true;
+    return Came::in_turn;
   }
   void sent(uint32_t lane, Buffer* buffer, int failed) override {
     if (lane != 0) ++wrong;
@@ -134,7 +134,7 @@ struct Side final : Events {
     if (free.empty()) return EAGAIN;
     Buffer* buffer = free.back();
     unsigned char* start = buffer->bytes + (frame_most - bytes) / 16 * 16;  // anywhere in it
-    Header header = {};
+    Header header = {.magic = magic};
     header.origin = number;
     header.bytes = static_cast<uint32_t>(bytes - sizeof header);
     std::memcpy(start, &header, sizeof header);
@@ -265,7 +265,7 @@ TEST_P(Carriers, DoNotHoldUpWhoSendsWhileAFrameIsTaken) {
     Side& side;
     std::mutex& lock;
     Guarded(Side& s, std::mutex& l) : side(s), lock(l) {}
-    bool came(uint32_t lane, const unsigned char* frame, size_t bytes) override {
+    Came came(uint32_t lane, const unsigned char* frame, size_t bytes) override {
       return side.came(lane, frame, bytes);
     }
     void sent(uint32_t lane, Buffer* buffer, int failed) override {

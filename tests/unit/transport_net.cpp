@@ -247,7 +247,7 @@ TEST(NetDeathTest, EndsAJobWhoseMessagesAreChanged) {
   ASSERT_EQ(two.way->send(1, {7, 1, 3, 0}, "abc", 3), Post::done);
   two.carriers[1]->came().back()[sizeof(Header)] ^= 1;
   EXPECT_EXIT((void)two.transports[1]->poll(0, keep_text), testing::ExitedWithCode(1),
-              "a message from rank 0, on another host, was changed on its way");
+              "data were changed on their way from rank 0 on host .* to rank 1 on host .*, over inside");
 }
 
 // A rank that encrypts believes no frame that is not.

@@ -73,7 +73,7 @@ class InProcess final : public Carrier {
     Header header;
     std::memcpy(&header, item.data(), sizeof header);
     if (header.magic != pushed_magic) {
-      in_turn = events.came(0, item.data(), item.size());
+      in_turn = events.came(0, item.data(), item.size()) == Events::Came::in_turn;
       return;
     }
     Room room;

@@ -95,9 +95,9 @@ class Wire final : public Carrier {
 // A rank's carrier, and what it has reported.
 struct Rank final : net::Events {
   explicit Rank(const Host& host, const Speaker::Make& make = {}) : carrier(host, make, false) {}
-  bool came(uint32_t, const unsigned char* frame, size_t bytes) override {
+  Came came(uint32_t, const unsigned char* frame, size_t bytes) override {
     frames.emplace_back(frame, frame + bytes);
-    return true;
+    return Came::in_turn;
   }
   void sent(uint32_t, Buffer*, int) override {}
   void lost(uint32_t rank, int error) override { lost_to.emplace_back(rank, error); }

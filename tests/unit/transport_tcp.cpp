@@ -491,6 +491,25 @@ TEST(Tcp, EndsAConnectionThatCannotBeUnderstood) {
   ASSERT_TRUE(b.carrier.insert(a.carrier.address(0), back));
   EXPECT_TRUE(wait({&b}, [&] { return b.send(back, 1) == EPROTO; }));
   EXPECT_TRUE(b.numbers.empty());
+  EXPECT_EQ(b.ended.size(), 1u);
+}
+
+// A header that does not prove itself ends the connection, also where the bytes that it announces have not come.
+TEST(Tcp, EndsAConnectionWhoseFrameIsRefused) {
+  for (const uint32_t missing : {0u, 1000u}) {
+    Rank b(1);
+    b.refuses = true;
+    const Caller caller(b, 1);
+    ASSERT_TRUE(caller.is_welcome(b));
+    caller.confirm();
+    net::Header header = frame(4);
+    header.bytes = missing;
+    caller.say(header);
+    EXPECT_TRUE(wait({&b}, [&] { return !b.ended.empty(); })) << missing;
+    ASSERT_EQ(b.ended.size(), 1u);
+    EXPECT_EQ(b.ended[0].substr(0, 3), "0: ");
+    EXPECT_TRUE(b.numbers.empty());
+  }
 }
 
 }  // namespace

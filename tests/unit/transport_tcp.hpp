@@ -33,12 +33,17 @@ struct Rank final : net::Events {
   explicit Rank(int rank, uint32_t lanes = 1, const char* known = secret, bool threads = true, Patience patience = {})
       : carrier(lanes, rank, 3, known, threads, patience) {}
 
-  bool came(uint32_t, const unsigned char* frame, size_t) override {
+  Came came(uint32_t, const unsigned char* frame, size_t) override {
     net::Header header;
     std::memcpy(&header, frame, sizeof header);
+    if (refuses) return Came::refused;
     numbers.push_back(header.origin);
-    return true;
+    return Came::in_turn;
   }
+  bool believes(uint32_t, const net::Header&) override { return !refuses; }
+  void changed(uint32_t rank, const std::string& link) override { ended.push_back(std::to_string(rank) + ": " + link); }
+  bool refuses = false;
+  std::vector<std::string> ended;  // ways that were changed
   void sent(uint32_t, net::Buffer* buffer, int failed) override {
     if (failed != 0) error = failed;
     free.push_back(buffer);
@@ -47,8 +52,7 @@ struct Rank final : net::Events {
   int send(net::Address to, uint32_t number) {
     if (free.empty()) return EAGAIN;
     net::Buffer* buffer = free.back();
-    net::Header header = {};
-    header.origin = number;
+    net::Header header = {.magic = net::magic, .origin = number};
     std::memcpy(buffer->bytes, &header, sizeof header);
     const int result = carrier.send(0, buffer, buffer->bytes, sizeof header, to);
     if (result == 0) free.pop_back();

@@ -116,9 +116,9 @@ struct Counting final : net::Events {
   int frames = 0;
   int left = 0;
   int errors = 0;
-  bool came(uint32_t, const unsigned char*, size_t) override {
+  Came came(uint32_t, const unsigned char*, size_t) override {
     ++frames;
-    return true;
+    return Came::in_turn;
   }
   void sent(uint32_t, net::Buffer*, int error) override { ++(error == 0 ? left : errors); }
 };

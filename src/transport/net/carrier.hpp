@@ -50,8 +50,14 @@ using Address = uint64_t;
 // The reports of poll(), before it returns.
 class Events {
  public:
-  // A frame has come in; its bytes are there during the call. It may send. false: others before it have not come in.
-  virtual bool came(uint32_t lane, const unsigned char* frame, size_t bytes) = 0;
+  // A frame has come in; its bytes are there during the call. It may send. `early`: others before it have not come in;
+  // `refused`: it is not from a rank of the job, or it was changed on its way.
+  enum class Came : uint8_t { in_turn, early, refused };
+  virtual Came came(uint32_t lane, const unsigned char* frame, size_t bytes) = 0;
+  // Whether the header of a frame proves itself: the rest has not come yet, and so many bytes are awaited.
+  virtual bool believes(uint32_t /*lane*/, const Header& /*header*/) { return true; }
+  // A connection to a rank has brought what that rank has not sent, and is ended; `link` says which, for people.
+  virtual void changed(uint32_t /*rank*/, const std::string& /*link*/) {}
   // A frame has left (error 0) or cannot be delivered; the buffer is no longer in use.
   virtual void sent(uint32_t lane, Buffer* buffer, int error) = 0;
   // A read is over: error 0, or why it failed.
@@ -76,6 +82,9 @@ class Carrier {
  public:
   virtual ~Carrier() = default;
   virtual const char* name() const = 0;
+  // Whether its peers prove who they are before it takes frames of theirs: it ends the connection by which a refused
+  // frame came.
+  virtual bool knows_peers() const { return false; }
 
   // Where a lane of ours is reached: bytes for a peer's insert().
   virtual std::string address(uint32_t lane) = 0;

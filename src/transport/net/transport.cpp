@@ -30,9 +30,9 @@ constexpr size_t buffers_more = 8;    // and again so many, when peers that take
 // Up to here messages are pushed where they can be, and no setting says otherwise.
 constexpr int64_t pushed_usual = 128 << 10;
 
-// A rank's published record. Under lanes_key "1s/ucx/344": the number of its lanes as a power of two (with `s` when
+// A rank's published record. Under lanes_key "1s/ucx/344/h2": the number of its lanes as a power of two (with `s` when
 // source and tag choose among them), the carrier, and the characters of the addresses of its lanes in hexadecimal, with
-// commas between. These are in as many values as they need.
+// commas between. These are in as many values as they need. Behind it the name of the host, for people.
 constexpr const char* lanes_key = "weft-lanes";
 std::string address_key(uint32_t part) {
   return "weft-address" + std::to_string(part);
@@ -42,7 +42,23 @@ struct Record {
   LaneMap lanes;
   std::string carrier;
   size_t characters = 0;
+  std::string host;
 };
+
+// Of a host's name, the characters that every launcher passes on.
+std::string printable(std::string_view name) {
+  constexpr size_t longest = 63;
+  std::string text(name.substr(0, longest));
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c <= 32 || c > 126 || c == '/' || c == '='; }, '?');
+  return text;
+}
+
+std::string name_of_this_host() {
+  char name[256] = "";
+  (void)gethostname(name, sizeof name - 1);
+  return printable(name);
+}
 
 // `rank` as the process knows it.
 void fail_of_record(int rank) {
@@ -61,7 +77,10 @@ bool parse_record(const std::string& text, Record& record) {
   const char* const name = ++at;
   at = std::find(name, end, '/');
   record = {{(1u << log2) - 1, spread ? ~0u : 0u}, {name, at}};
-  return at != end && std::from_chars(at + 1, end, record.characters).ptr == end;
+  if (at == end) return false;
+  at = std::from_chars(at + 1, end, record.characters).ptr;
+  if (at != end && *at == '/') record.host = printable({at + 1, static_cast<size_t>(end - at - 1)});
+  return at == end || *at == '/';
 }
 
 }  // namespace
@@ -125,7 +144,7 @@ void NetTransport::publish_address() {
     text += (text.empty() ? "" : ",") + base::to_hex(carrier_->address(lane));
   }
   directory_.publish(lanes_key, std::to_string(lanes_.lanes_log2()) + (lanes_.spread != 0 ? "s/" : "/") + protocol() +
-                                    "/" + std::to_string(text.size()));
+                                    "/" + std::to_string(text.size()) + "/" + name_of_this_host());
   for (uint32_t part = 0; part * directory_.longest < text.size(); ++part) {
     directory_.publish(address_key(part), text.substr(part * directory_.longest, directory_.longest));
   }
@@ -376,22 +395,22 @@ Sender* NetTransport::proved(const Header& h, bool in_turn, uint64_t& number) {
   return &known->second;
 }
 
-bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes) {
+Events::Came NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes) {
   const Header* h = check_frame(frame, bytes, receiver_);
   uint64_t number = 0;
   Sender* const sender = h != nullptr && h->lane == lane ? proved(*h, false, number) : nullptr;
   if (sender == nullptr) [[unlikely]] {
-    turn_away(bytes);
-    return true;
+    if (!carrier_->knows_peers()) turn_away(bytes);
+    return Came::refused;
   }
   if (is_of_ours(h->kind)) {
     hear_word(*h, *sender);
-    return true;
+    return Came::in_turn;
   }
   if (number != sender->expected) {
     if (sender->early == nullptr) sender->early = std::make_unique<Early>();
     (*sender->early)[number].assign(frame, frame + bytes);
-    return false;
+    return Came::early;
   }
   const uint32_t origin = h->origin;
   take_in(*h, number, *sender);
@@ -399,7 +418,13 @@ bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
   if (sender->early != nullptr) [[unlikely]]
     deliver_early(*sender);
   have_taken(lane, origin, *sender);
-  return true;
+  return Came::in_turn;
+}
+
+bool NetTransport::believes(uint32_t lane, const Header& header) {
+  uint64_t number = 0;
+  return header.lane == lane && check_frame(&header, frame_bytes(&header), receiver_) != nullptr &&
+         proved(header, false, number) != nullptr;
 }
 
 // Takes the lock of all endpoints the first time alone. nullptr: there is no way, which was reported.
@@ -440,10 +465,7 @@ bool NetTransport::pushing(uint32_t lane, const Header& header, Room& room) {
   uint64_t number = 0;
   Sender* const sender =
       check_pushed(header, receiver_) && header.lane == lane ? proved(header, true, number) : nullptr;
-  if (sender == nullptr) {
-    turn_away(sizeof header + header.bytes);
-    return false;
-  }
+  if (sender == nullptr) return false;
   const uint32_t origin = header.origin;
   deliver(header, &room);
   ++sender->expected;
@@ -458,6 +480,23 @@ void NetTransport::turn_away(size_t bytes) {
   base::warn({.cause = "a message of " + std::to_string(bytes) +
                        " bytes came in that is not from a rank of this job; it is turned away, as others will be",
               .remedy = ""});
+}
+
+std::string NetTransport::shown(int rank) {
+  Record record;
+  const bool known = parse_record(directory_.published(known_as(rank), lanes_key), record);
+  return "rank " + std::to_string(rank) + (known && !record.host.empty() ? " on host " + record.host : "");
+}
+
+// A rank that leaves the job has had all that it waits for.
+void NetTransport::changed(uint32_t rank, const std::string& link) {
+  if (leaving_.load(std::memory_order_relaxed)) return;
+  const auto from = static_cast<int>(rank);
+  fail(known_as(from), {.cause = "data were changed on their way from " + shown(from) + " to rank " +
+                                 std::to_string(rank_) + " on host " + name_of_this_host() + ", over " +
+                                 carrier_->name() + (link.empty() ? "" : " (" + link + ")"),
+                        .remedy = "look for a broken cable, adapter or switch between the two hosts, or for somebody "
+                                  "who changes what is sent"});
 }
 
 void NetTransport::have_taken(uint32_t lane, uint32_t origin, Sender& sender) {
@@ -493,12 +532,7 @@ void NetTransport::take_in(const Header& h, uint64_t number, Sender& sender) {
   if (!encrypts()) return deliver(h, &h + 1);
   auto* const opened = reinterpret_cast<Header*>(ports_[h.lane].opened.get());
   *opened = h;
-  if (!sender.cipher->open(h, number, &h + 1, size_t{h.bytes} + h.staged, opened + 1)) {
-    fail(known_as(static_cast<int32_t>(h.origin)),
-         {.cause = "a message from rank " + std::to_string(h.origin) + ", on another host, was changed on its way",
-          .remedy = "somebody between the hosts changes what is sent, or a network adapter is broken"});
-    return;
-  }
+  if (!sender.cipher->open(h, number, &h + 1, size_t{h.bytes} + h.staged, opened + 1)) return changed(h.origin, "");
   deliver(*opened, opened + 1);
 }
 

@@ -154,7 +154,9 @@ class NetTransport final : public Transport, private Events {
 
  private:
   friend class NetEndpoint;
-  bool came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
+  Came came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
+  bool believes(uint32_t lane, const Header& header) override;
+  void changed(uint32_t rank, const std::string& link) override;
   void sent(uint32_t lane, Buffer* buffer, int error) override;
   void have_read(Read& read, int error) override;
   void have_written(uint32_t lane, Buffer* buffer, int error) override;
@@ -182,6 +184,7 @@ class NetTransport final : public Transport, private Events {
   void tell_written_again(Port& port);
   void hear_word(const Header& header, Sender& sender);
   void turn_away(size_t bytes);
+  std::string shown(int rank);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_taken_again(Port& port, uint32_t lane);
   void lose(NetEndpoint* peer, int error, const char* which);

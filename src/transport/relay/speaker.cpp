@@ -253,7 +253,7 @@ bool Speaker::find_place(const unsigned char* frame, size_t bytes, uint32_t& pla
 
 // A rank that takes nothing holds a few buffers; other frames for it wait in memory of their own. Its senders' credits
 // bound that.
-bool Speaker::came(uint32_t /*lane*/, const unsigned char* frame, size_t bytes) {
+net::Events::Came Speaker::came(uint32_t /*lane*/, const unsigned char* frame, size_t bytes) {
   uint32_t place = 0;
   if (bytes > memory_.layout().frame || !find_place(frame, bytes, place)) {
     carrier_->renew(frame);
@@ -262,21 +262,21 @@ bool Speaker::came(uint32_t /*lane*/, const unsigned char* frame, size_t bytes) 
                            " bytes came in that is for no rank of this host; it is turned away, as others will be",
                   .remedy = ""});
     }
-    return true;
+    return Came::refused;
   }
   Place& to = places_[place];
   if (to.held < memory_.layout().held && to.waiting.empty()) {
     hand_in(place,
             static_cast<uint32_t>(static_cast<size_t>(frame - memory_.inward(0)) / memory_.layout().inward_stride),
             static_cast<uint32_t>(bytes));
-    return true;
+    return Came::in_turn;
   }
   to.waiting.push_back(keep(frame, bytes));
   carrier_->renew(frame);
   // It may have given all back before it could see that this one waits.
   memory_.page(place).waits.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  return true;
+  return Came::in_turn;
 }
 
 Speaker::Kept Speaker::keep(const unsigned char* frame, size_t bytes) {

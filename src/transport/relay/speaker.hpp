@@ -66,7 +66,7 @@ class Speaker final : private net::Events {
     bool wrong = false;        // and reported
   };
 
-  bool came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
+  Came came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
   void sent(uint32_t lane, net::Buffer* buffer, int error) override;
   void run();
   void sleep();

@@ -27,6 +27,7 @@ class TcpCarrier final : public net::Carrier {
   TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret, bool threads = true, Patience patience = {});
 
   const char* name() const override { return "tcp"; }
+  bool knows_peers() const override { return true; }
   std::string address(uint32_t lane) override;
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;

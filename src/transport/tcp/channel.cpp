@@ -91,7 +91,8 @@ int DatagramChannel::read(uint32_t lane, Beside& beside, net::Events& events) {
   if (taken == Datagrams::Taken::nothing) return 0;  // of a stranger
   links_.note_heard(links_.port(lane), beside);
   if (taken == Datagrams::Taken::known) return 0;
-  (void)events.came(lane, bytes + sizeof(Datagram), static_cast<size_t>(size) - sizeof(Datagram));
+  const auto came = events.came(lane, bytes + sizeof(Datagram), static_cast<size_t>(size) - sizeof(Datagram));
+  if (came == net::Events::Came::refused) outgoing_.end_changed(lane, beside.link, events);
   return 1;
 }
 
@@ -104,11 +105,16 @@ int DatagramChannel::read_beside(uint32_t lane, Link& link, net::Events& events)
   return beside != nullptr && beside->socket ? read(lane, *beside, events) : 0;
 }
 
+bool DatagramChannel::believes(Link& link, const Datagram& head) {
+  const std::lock_guard guard(link.lock);
+  return link.beside != nullptr && link.beside->known.is_theirs(head);
+}
+
 bool DatagramChannel::repeated(uint32_t lane, Link& link, const unsigned char* bytes, size_t size,
                                net::Events& events) {
   const Datagrams::Taken taken = take(link, bytes, size, true);
-  if (taken == Datagrams::Taken::frame) (void)events.came(lane, bytes + sizeof(Datagram), size - sizeof(Datagram));
-  return taken != Datagrams::Taken::nothing;
+  if (taken != Datagrams::Taken::frame) return taken == Datagrams::Taken::known;
+  return events.came(lane, bytes + sizeof(Datagram), size - sizeof(Datagram)) != net::Events::Came::refused;
 }
 
 Datagrams::Taken DatagramChannel::take(Link& link, const unsigned char* bytes, size_t size, bool on_connection) {

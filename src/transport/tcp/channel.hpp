@@ -27,6 +27,8 @@ class DatagramChannel {
   // The poller's. How many frames came.
   int read(uint32_t lane, Beside& beside, net::Events& events);
   int read_beside(uint32_t lane, Link& link, net::Events& events);
+  // Whether this head of one that comes over the connection is the peer's.
+  [[nodiscard]] static bool believes(Link& link, const Datagram& head);
   // A datagram and its frame that come over the connection, in one piece. false: it is not the peer's.
   [[nodiscard]] bool repeated(uint32_t lane, Link& link, const unsigned char* bytes, size_t size, net::Events& events);
   // false: it is not the peer's.

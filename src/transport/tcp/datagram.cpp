@@ -60,10 +60,12 @@ Datagram Datagrams::head(uint64_t number, size_t bytes) const {
   return said;
 }
 
+bool Datagrams::is_theirs(const Datagram& head) const {
+  return head.magic == datagram_magic && head.bytes <= most && head.proof == proof_of(head, keys_.theirs);
+}
+
 Datagrams::Taken Datagrams::take(const Datagram& head, size_t size, bool on_connection) {
-  if (head.magic != datagram_magic || size != sizeof head + head.bytes || head.proof != proof_of(head, keys_.theirs)) {
-    return Taken::nothing;
-  }
+  if (size != sizeof head + head.bytes || !is_theirs(head)) return Taken::nothing;
   hears_ |= !on_connection;
   if (head.taken != acknowledged_ && head.taken - acknowledged_ <= next_ - acknowledged_) {
     for (; acknowledged_ != head.taken; ++acknowledged_) {

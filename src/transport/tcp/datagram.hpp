@@ -58,6 +58,8 @@ class Datagrams {
   // The bytes to send over the connection instead of all kept frames, which are forgotten.
   std::vector<unsigned char> take_back();
 
+  // Whether a head is the other side's, as it was sent.
+  [[nodiscard]] bool is_theirs(const Datagram& head) const;
   // Notes what has come in, of `size` bytes, unless it is damaged or not the peer's.
   enum class Taken : uint8_t { nothing, known, frame };  // `frame`: it brings one that was not here before
   [[nodiscard]] Taken take(const Datagram& head, size_t size, bool on_connection);

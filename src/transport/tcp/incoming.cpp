@@ -20,14 +20,26 @@ constexpr size_t incoming_bytes = 128 << 10;
 constexpr int told_most = 64;  // items reported in one poll
 static_assert(incoming_bytes >= 2 * net::frame_most);
 
+constexpr size_t unknown = SIZE_MAX;
+
 // How long an item is that begins with these bytes; of a few bytes, the most that it can be.
 size_t item_bytes(const unsigned char* item, size_t left) {
-  const uint32_t magic = left < item_least ? 0 : *reinterpret_cast<const uint32_t*>(item);
-  if (magic == net::pushed_magic || magic == ask_magic || magic == answer_magic || magic == invitation_magic) {
-    return item_least;
+  if (left < item_least) return net::frame_most;
+  const uint32_t magic = *reinterpret_cast<const uint32_t*>(item);
+  switch (magic) {
+    case net::pushed_magic:
+    case ask_magic:
+    case answer_magic:
+    case invitation_magic:
+      return item_least;
+    case datagram_magic:
+      return sizeof(Datagram) + size_t{reinterpret_cast<const Datagram*>(item)->bytes};
+    case net::magic:
+    case net::sealed_magic:
+      return net::frame_bytes(item);
+    default:
+      return unknown;
   }
-  const size_t in_front = magic == datagram_magic ? sizeof(Datagram) : 0;
-  return left < item_least + in_front ? net::frame_most : in_front + net::frame_bytes(item + in_front);
 }
 
 // The rest of an item, which has not come, is awaited.
@@ -100,8 +112,9 @@ int Incoming::deliver(uint32_t lane, net::Events& events) {
     const unsigned char* const item = &batch.memory[batch.at];
     const size_t left = batch.end - batch.at;
     const size_t bytes = item_bytes(item, left);
-    const bool understood = bytes <= net::frame_most;
-    if (understood && left < on_the_wire(bytes)) {
+    const bool whole = left >= on_the_wire(bytes);
+    const bool understood = bytes <= net::frame_most && (whole || is_believed(lane, source, item, left, events));
+    if (understood && !whole) {
       keep_partial(source, item, left);
       batch.at = batch.end;
       return told;
@@ -113,9 +126,19 @@ int Incoming::deliver(uint32_t lane, net::Events& events) {
     batch.at += on_the_wire(bytes);
     if (understood && take_item(lane, source, item, bytes, told, events)) continue;
     batch.at = batch.end;
-    lose(lane, source, EPROTO, events);
+    outgoing_.end_changed(lane, source, events);
     return told;
   }
+}
+
+// Whether the length is to be believed of an item whose rest has not come: one that was changed on its way could have
+// the receiver wait for bytes that nobody has sent.
+bool Incoming::is_believed(uint32_t lane, Link& source, const unsigned char* item, size_t left, net::Events& events) {
+  if (left < item_least) return true;
+  if (*reinterpret_cast<const uint32_t*>(item) == datagram_magic) {
+    return DatagramChannel::believes(source, *reinterpret_cast<const Datagram*>(item));
+  }
+  return events.believes(lane, *reinterpret_cast<const net::Header*>(item));
 }
 
 bool Incoming::take_item(uint32_t lane, Link& source, const unsigned char* item, size_t bytes, int& told,
@@ -131,10 +154,13 @@ bool Incoming::take_item(uint32_t lane, Link& source, const unsigned char* item,
       return datagrams_.accept(source, *reinterpret_cast<const Invitation*>(item));
     case datagram_magic:
       return datagrams_.repeated(lane, source, item, bytes, events);
-    default:  // a frame; those that it must wait for may be among the datagrams
-      if (!events.came(lane, item, bytes)) told += datagrams_.read_beside(lane, source, events);
-      return true;
+    default:
+      break;
   }
+  const net::Events::Came came = events.came(lane, item, bytes);
+  // The frames that it must wait for may be among the datagrams.
+  if (came == net::Events::Came::early) told += datagrams_.read_beside(lane, source, events);
+  return came != net::Events::Came::refused;
 }
 
 void Incoming::lose(uint32_t lane, Link& link, int error, net::Events& events) {

@@ -45,7 +45,8 @@ class Incoming {
   };
 
   void lose(uint32_t lane, Link& link, int error, net::Events& events);
-  // Items. false: it cannot be understood, nor what is behind it.
+  bool is_believed(uint32_t lane, Link& source, const unsigned char* item, size_t left, net::Events& events);
+  // Items. false: the peer has sent nothing like it, and what is behind it cannot be understood.
   bool take_item(uint32_t lane, Link& source, const unsigned char* item, size_t bytes, int& told, net::Events& events);
   bool answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events);
   static bool begin_pushed(uint32_t lane, Link& link, const net::Header& header, net::Events& events);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/tcp/outgoing.hpp"
 
+#include <arpa/inet.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -9,8 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "base/tsan.hpp"
+#include "transport/net/network.hpp"
 
 namespace weft::transport::tcp {
 namespace {
@@ -23,6 +26,12 @@ Waiting rest_of(std::vector<unsigned char>&& copies, size_t sent) {
   const unsigned char* const at = copies.data() + sent;
   const size_t left = copies.size() - sent;
   return {.at = at, .left = left, .repeated = std::move(copies)};
+}
+
+// The way from the peer, for people.
+std::string shown(const Link& link) {
+  const auto address = [](uint64_t end) { return net::text_of({htonl(static_cast<uint32_t>(end >> 16))}); };
+  return address(net::far_end(link.socket)) + " to " + address(net::near_end(link.socket));
 }
 
 // The peer may have the data, and have another thread of ours write where they lie, before the call returns.
@@ -202,6 +211,16 @@ void Outgoing::lose(Link& link, int error, Ended& ended) {
   link.queued = 0;
   // The poller reports the reads and pushed data that will not come now.
   if (link.fills.load(std::memory_order_relaxed)) port.pending.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Outgoing::end_changed(uint32_t lane, Link& link, net::Events& events) {
+  events.changed(link.rank, shown(link));
+  Ended ended;
+  {
+    const std::lock_guard guard(link.lock);
+    lose(link, EPROTO, ended);
+  }
+  ended.report(lane, events);
 }
 
 }  // namespace weft::transport::tcp

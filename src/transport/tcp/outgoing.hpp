@@ -38,6 +38,9 @@ class Outgoing {
   void flush(Link& link, Ended& ended);
   // Nothing more can be sent or received there.
   void lose(Link& link, int error, Ended& ended);
+  // The peer's connection, or a datagram beside it, has brought what the peer has not sent. The poller's, without the
+  // link's lock.
+  void end_changed(uint32_t lane, Link& link, net::Events& events);
 
  private:
   int send_now(Link& link, const void* at, size_t bytes, size_t& sent);

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data that are changed on their way between two hosts (hosts.sh, cable.py), by a fault that leaves the checksums of IP and TCP valid:
+the job ends with a message that names both hosts, or its result is right. HYDRA is Hydra's mpiexec, LOST the program of lost.c."""
+import contextlib
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+import job
+from lost_test import HANGS, LOST, Hosts
+
+SAID = r"data were changed on their way from rank \d+ on host (h[12]) to rank \d+ on host (h[12]), over "
+
+
+class Damage(Hosts):
+    def begin(self, *settings):
+        """A ring of messages that goes on until end()."""
+        folder = tempfile.TemporaryDirectory(dir=os.path.dirname(LOST))
+        self.addCleanup(folder.cleanup)
+        self.enough = pathlib.Path(folder.name, "enough")
+        running = self.start(LOST, "ring", self.enough, ranks=2, hosts=2, lost_after=30, settings=settings)
+        running.wait_until_ready()
+        return running
+
+    @contextlib.contextmanager
+    def spoiled(self, rate, what, settings):
+        with self.subTest(" ".join((what, *settings))):
+            running = self.begin(*settings)
+            try:
+                job.on_hosts("spoil", "h2", f"flip={rate}", *what.split())
+                yield running
+            finally:
+                self.clean(running)
+
+    def ends(self, what, *settings, link="tcp"):
+        """What cable.py changes ends the job."""
+        with self.spoiled(100, what, settings) as running:
+            self.check_end(running, 10)
+            said = re.search(SAID + link, running.output)
+            self.assertTrue(said, running.output)
+            self.assertNotEqual(said[1], said[2])
+            self.assertNotIn("not from a rank", running.output)
+            self.assertNotIn("element", running.output)
+
+    def goes_on(self, what, *settings):
+        """What cable.py changes does no harm."""
+        with self.spoiled(20, what, settings) as running:
+            self.assertIsNone(running.wait(1), running.output)
+            job.on_hosts("heal", "h2")
+            self.enough.touch()
+            self.assertEqual(running.wait(HANGS), 0, running.output)
+            self.assertEqual(self.said(running), [])
+
+    def test_a_header_over_tcp(self):
+        for part in "magic", "origin", "proof", "longer", "staged", "kind", "lane", "sequence", "tag":
+            self.ends(f"over=tcp part={part}")
+
+    def test_a_header_in_a_datagram(self):
+        for part in "magic", "sequence":
+            self.ends(f"over=udp part={part}")
+
+    def test_a_datagram_that_is_changed_in_front_of_its_frame_comes_again(self):
+        self.goes_on("over=udp part=datagram")
+
+    def test_a_header_of_an_encrypted_message(self):
+        for part in "magic", "longer", "sequence":
+            self.ends(f"over=tcp way=out part={part}", "WEFT_ENCRYPT=on")
+
+
+if __name__ == "__main__":
+    if not os.access(os.environ["HYDRA"], os.X_OK):
+        print("OK (skipped=1): there is no Hydra: tools/dev/launchers.sh mpich installs it")
+        sys.exit(0)
+    job.enter(2)
+    unittest.main()
