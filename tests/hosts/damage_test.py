@@ -71,6 +71,12 @@ class Damage(Hosts):
         for part in "magic", "longer", "sequence":
             self.ends(f"over=tcp way=out part={part}", "WEFT_ENCRYPT=on")
 
+    def test_a_header_through_a_library(self):
+        for library in "ofi", "ucx":
+            for part in "magic", "origin", "bytes", "tag":
+                self.ends(f"part={part}", f"WEFT_NETWORK_LIBRARY={library}", link=library)
+        self.ends("part=sequence", "WEFT_NETWORK_LIBRARY=ofi", "WEFT_ENCRYPT=on", link="ofi")
+
 
 if __name__ == "__main__":
     if not os.access(os.environ["HYDRA"], os.X_OK):

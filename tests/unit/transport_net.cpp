@@ -154,11 +154,13 @@ TEST(Net, WhatOvertookPushedDataComesBehindThem) {
   EXPECT_FALSE(two.carriers[1]->in_turn) << "the carrier is told, as it may have the other elsewhere";
 }
 
-// Frames as a stranger on the way could make them of those that it has seen: sent again, changed in any byte of their
-// header, or for another rank. None of them is taken, nor keeps the next true one from being taken.
+// Frames as a stranger on the way could make them of those that it has seen: sent again, or changed in any byte of
+// their header. None of them is taken, nor keeps the next true one from being taken; a changed one is reported.
 TEST(Net, BelievesNoFrameThatIsSentAgainOrChanged) {
   Two two(false);
   seen.clear();
+  failures.clear();
+  set_failure_sink([](int rank, const base::Problem& problem) { failures.push_back({rank, base::describe(problem)}); });
   auto& came = two.carriers[1]->came();
   std::vector<std::vector<unsigned char>> all;
   for (uint32_t i = 0; i < 70000; ++i) {  // beyond the numbers that a header has room for
@@ -174,6 +176,7 @@ TEST(Net, BelievesNoFrameThatIsSentAgainOrChanged) {
     ASSERT_EQ(seen.size(), i + 1);
   }
   EXPECT_EQ(all.size(), 3u);
+  EXPECT_TRUE(failures.empty());
   while (two.way->send(1, {7, 1, -1, 0}, nullptr, 0) == Post::retry) {
     (void)two.transports[1]->poll(0, record);
     (void)two.transports[0]->poll(0, record);
@@ -184,11 +187,31 @@ TEST(Net, BelievesNoFrameThatIsSentAgainOrChanged) {
     came.push_back(good);
     came.back()[at] ^= 1;
     (void)two.transports[1]->poll(0, record);
+    ASSERT_EQ(failures.size(), at + 1);
+    EXPECT_EQ(failures.back().rank, 0);
+    EXPECT_NE(failures.back().text.find("data were changed on their way from rank 0 on host"), std::string::npos);
   }
   EXPECT_EQ(seen.size(), 70000u);
   came.push_back(good);
   (void)two.transports[1]->poll(0, record);
   EXPECT_EQ(seen.back().tag, -1);
+  set_failure_sink(nullptr);
+}
+
+// A stranger does not know what a frame begins with: it cannot make one that looks as if a rank's had been changed.
+TEST(Net, DropsTheFramesOfStrangers) {
+  Two two(false);
+  failures.clear();
+  set_failure_sink([](int rank, const base::Problem& problem) { failures.push_back({rank, base::describe(problem)}); });
+  for (uint32_t origin = 0; origin < 4; ++origin) {
+    const Header header = {.magic = magic, .origin = origin, .kind = 1};
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&header);
+    two.carriers[1]->came().emplace_back(bytes, bytes + sizeof header);
+  }
+  two.carriers[1]->came().emplace_back(20);
+  (void)two.transports[1]->poll(0, record);
+  EXPECT_TRUE(failures.empty());
+  set_failure_sink(nullptr);
 }
 
 namespace {
@@ -263,8 +286,12 @@ TEST(Net, TakesNothingPlainWhereMessagesAreEncrypted) {
   Two two(false, true, true);
   texts.clear();
   two.carriers[1]->came().push_back(plain);
+  failures.clear();
+  set_failure_sink([](int rank, const base::Problem& problem) { failures.push_back({rank, base::describe(problem)}); });
   (void)two.transports[1]->poll(0, keep_text);
   EXPECT_TRUE(texts.empty());
+  EXPECT_EQ(failures.size(), 1u);
+  set_failure_sink(nullptr);
 }
 
 TEST(Net, BelievesNoPushedDataOutOfTurn) {

@@ -23,7 +23,8 @@ NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
     : owner_(owner),
       rank_(rank),
       lanes_(lanes),
-      key_(frame_key(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank))) {
+      key_(frame_key(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank))),
+      mask_(mask_of(owner.secret_, static_cast<uint32_t>(rank))) {
   attention_ = &word_;
   if (lanes.lanes() > 1) ways_ = std::make_unique<WayOfLane[]>(lanes.lanes());
   for (uint32_t lane = 0; owner.encrypts() && lane < lanes.lanes(); ++lane) {
@@ -34,7 +35,7 @@ NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
 
 Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const {
   return {.magic = owner_.encrypts() ? sealed_magic : magic,
-          .origin = static_cast<uint32_t>(owner_.rank_),
+          .origin = static_cast<uint32_t>(owner_.rank_) ^ mask_,
           .proof = 0,
           .stamp = envelope.stamp,
           .context = envelope.context,

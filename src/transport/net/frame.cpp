@@ -9,7 +9,7 @@ namespace weft::transport::net {
 namespace {
 
 bool is_for(const Receiver& by, const Header& h) {
-  return h.origin < by.ranks && h.origin != by.rank && h.lane < by.lanes && ((h.origin ^ by.rank) & by.side) == by.side;
+  return by.hears(by.sender_of(h)) && h.lane < by.lanes;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ static_assert(std::endian::native == std::endian::little, "the headers are sent 
 
 struct Header {
   uint32_t magic;   // what and which version: two that differ do not talk
-  uint32_t origin;  // the sender's rank in the job
+  uint32_t origin;  // the sender's rank in the job, by exclusive or with mask_of() the receiver
   uint64_t proof;   // proof_of()
   uint64_t stamp;
   uint32_t context;
@@ -61,6 +61,10 @@ inline size_t frame_bytes(const void* frame) {
 inline Key frame_key(const Key& secret, uint32_t from, uint32_t to) {
   return secret.derived(Purpose::frames, {pair_of(from, to)});
 }
+// Only ranks of the job know it, so it tells a frame of theirs that was changed on its way from one of a stranger.
+inline uint32_t mask_of(const Key& secret, uint32_t to) {
+  return static_cast<uint32_t>(secret.derived(Purpose::origins, {to}).words[0]);
+}
 // The proof of a header. Providers deliver large frames and small ones out of order, so the number is that of the
 // sender; 0 for frames of ours, which bring a count that only grows.
 uint64_t proof_of(const Header& header, uint64_t number, const Key& key);
@@ -70,6 +74,11 @@ struct Receiver {
   uint32_t rank = 0, ranks = 0, lanes = 0;
   bool encrypted = false;  // believes nothing else
   uint32_t side = 0;       // the bit in which senders differ from the receiver; 0: none need to
+  uint32_t mask = 0;       // mask_of() it
+
+  uint32_t sender_of(const Header& header) const { return header.origin ^ mask; }
+  // Whether a rank may be the sender.
+  bool hears(uint32_t from) const { return from < ranks && from != rank && ((from ^ rank) & side) == side; }
 };
 
 // Checks what came in: `frame` of `bytes`. nullptr: it is damaged, or not for us. Its proof is still to be checked.

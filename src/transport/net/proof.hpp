@@ -22,6 +22,7 @@ enum class Purpose : uint64_t {
   port,       // of the two mpiexec of jobs that connect (tools/mpiexec/far_line.hpp)
   port_line,  // one direction of their connection
   two_jobs,   // the secret of the ranks of both
+  origins,    // of frames to one rank
 };
 
 struct Key {

@@ -99,8 +99,12 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
       threads_(opening.threads),
       lanes_(opening.lanes),
       secret_(Key::of_secret(opening.secret)),
-      receiver_{static_cast<uint32_t>(opening.rank), static_cast<uint32_t>(opening.ranks), opening.lanes.lanes(),
-                opening.encrypt, opening.side},
+      receiver_{static_cast<uint32_t>(opening.rank),
+                static_cast<uint32_t>(opening.ranks),
+                opening.lanes.lanes(),
+                opening.encrypt,
+                opening.side,
+                mask_of(secret_, static_cast<uint32_t>(opening.rank))},
       directory_(opening.directory),
       ports_(std::make_unique<Port[]>(lanes_.lanes())),
       carrier_(std::move(carrier)),
@@ -374,9 +378,10 @@ void NetTransport::tell_written_again(Port& port) {
 // sender is remembered once it has proved something.
 Sender* NetTransport::proved(const Header& h, bool in_turn, uint64_t& number) {
   std::map<uint32_t, Sender>& senders = ports_[h.lane].senders;
-  auto known = senders.find(h.origin);
+  const uint32_t from = receiver_.sender_of(h);
+  auto known = senders.find(from);
   const bool is_new = known == senders.end();
-  const Key key = is_new ? frame_key(secret_, h.origin, receiver_.rank) : known->second.key;
+  const Key key = is_new ? frame_key(secret_, from, receiver_.rank) : known->second.key;
   const uint64_t expected = is_new ? 0 : known->second.expected;
   number = 0;
   if (!is_of_ours(h.kind)) {
@@ -388,9 +393,9 @@ Sender* NetTransport::proved(const Header& h, bool in_turn, uint64_t& number) {
   }
   if (h.proof != proof_of(h, number, key)) return nullptr;
   if (is_new) [[unlikely]] {
-    known = senders.try_emplace(h.origin).first;
+    known = senders.try_emplace(from).first;
     known->second.key = key;
-    if (encrypts()) known->second.cipher = std::make_unique<Cipher>(secret_, h.origin, receiver_.rank);
+    if (encrypts()) known->second.cipher = std::make_unique<Cipher>(secret_, from, receiver_.rank);
   }
   return &known->second;
 }
@@ -400,7 +405,7 @@ Events::Came NetTransport::came(uint32_t lane, const unsigned char* frame, size_
   uint64_t number = 0;
   Sender* const sender = h != nullptr && h->lane == lane ? proved(*h, false, number) : nullptr;
   if (sender == nullptr) [[unlikely]] {
-    if (!carrier_->knows_peers()) turn_away(bytes);
+    if (!carrier_->knows_peers()) refuse(lane, frame, bytes);
     return Came::refused;
   }
   if (is_of_ours(h->kind)) {
@@ -412,7 +417,7 @@ Events::Came NetTransport::came(uint32_t lane, const unsigned char* frame, size_
     (*sender->early)[number].assign(frame, frame + bytes);
     return Came::early;
   }
-  const uint32_t origin = h->origin;
+  const uint32_t origin = receiver_.sender_of(*h);
   take_in(*h, number, *sender);
   ++sender->expected;
   if (sender->early != nullptr) [[unlikely]]
@@ -435,12 +440,13 @@ NetEndpoint* NetTransport::way_to(uint32_t origin, Sender& sender) {
 
 // A word of flow control.
 void NetTransport::hear_word(const Header& h, Sender& sender) {
+  const uint32_t from = receiver_.sender_of(h);
   if (h.kind == congestion) {
-    if (too_late_for(h.origin)) return;
-    if (NetEndpoint* peer = way_to(h.origin, sender)) peer->hear_congestion(static_cast<uint32_t>(h.tag));
+    if (too_late_for(from)) return;
+    if (NetEndpoint* peer = way_to(from, sender)) peer->hear_congestion(static_cast<uint32_t>(h.tag));
     return;
   }
-  NetEndpoint* peer = way_to(h.origin, sender);
+  NetEndpoint* peer = way_to(from, sender);
   const auto their_lane = static_cast<size_t>(h.source);
   if (peer == nullptr || their_lane >= peer->lanes_.lanes()) return;
   std::atomic<uint64_t>& known = peer->way_to_lane(static_cast<uint32_t>(their_lane)).taken;
@@ -466,7 +472,7 @@ bool NetTransport::pushing(uint32_t lane, const Header& header, Room& room) {
   Sender* const sender =
       check_pushed(header, receiver_) && header.lane == lane ? proved(header, true, number) : nullptr;
   if (sender == nullptr) return false;
-  const uint32_t origin = header.origin;
+  const uint32_t origin = receiver_.sender_of(header);
   deliver(header, &room);
   ++sender->expected;
   if (sender->early != nullptr) [[unlikely]]
@@ -475,28 +481,11 @@ bool NetTransport::pushing(uint32_t lane, const Header& header, Room& room) {
   return true;
 }
 
-void NetTransport::turn_away(size_t bytes) {
-  if (strangers_.fetch_add(1, std::memory_order_relaxed) != 0) return;
-  base::warn({.cause = "a message of " + std::to_string(bytes) +
-                       " bytes came in that is not from a rank of this job; it is turned away, as others will be",
-              .remedy = ""});
-}
-
 std::string NetTransport::shown(int rank) {
+  if (rank == rank_) return "rank " + std::to_string(rank) + " on host " + name_of_this_host();
   Record record;
   const bool known = parse_record(directory_.published(known_as(rank), lanes_key), record);
   return "rank " + std::to_string(rank) + (known && !record.host.empty() ? " on host " + record.host : "");
-}
-
-// A rank that leaves the job has had all that it waits for.
-void NetTransport::changed(uint32_t rank, const std::string& link) {
-  if (leaving_.load(std::memory_order_relaxed)) return;
-  const auto from = static_cast<int>(rank);
-  fail(known_as(from), {.cause = "data were changed on their way from " + shown(from) + " to rank " +
-                                 std::to_string(rank_) + " on host " + name_of_this_host() + ", over " +
-                                 carrier_->name() + (link.empty() ? "" : " (" + link + ")"),
-                        .remedy = "look for a broken cable, adapter or switch between the two hosts, or for somebody "
-                                  "who changes what is sent"});
 }
 
 void NetTransport::have_taken(uint32_t lane, uint32_t origin, Sender& sender) {
@@ -532,20 +521,22 @@ void NetTransport::take_in(const Header& h, uint64_t number, Sender& sender) {
   if (!encrypts()) return deliver(h, &h + 1);
   auto* const opened = reinterpret_cast<Header*>(ports_[h.lane].opened.get());
   *opened = h;
-  if (!sender.cipher->open(h, number, &h + 1, size_t{h.bytes} + h.staged, opened + 1)) return changed(h.origin, "");
+  if (!sender.cipher->open(h, number, &h + 1, size_t{h.bytes} + h.staged, opened + 1)) {
+    return changed(receiver_.sender_of(h), "");
+  }
   deliver(*opened, opened + 1);
 }
 
 void NetTransport::deliver(const Header& h, const void* data) {
   if (congested_.load(std::memory_order_relaxed) && !leaving_.load(std::memory_order_relaxed)) [[unlikely]] {
-    (void)endpoint(static_cast<int>(h.origin));  // so that it is told
+    (void)endpoint(static_cast<int>(receiver_.sender_of(h)));  // so that it is told
     to_tell_.store(true, std::memory_order_relaxed);
   }
   ports_[h.lane].sink(Arrival{h.kind,
                               {h.context, h.source, h.tag, h.lane, h.stamp},
                               data,
                               h.bytes,
-                              known_as(static_cast<int32_t>(h.origin)),
+                              known_as(static_cast<int32_t>(receiver_.sender_of(h))),
                               h.magic == pushed_magic});
 }
 

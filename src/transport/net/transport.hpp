@@ -94,7 +94,8 @@ class NetEndpoint final : public Endpoint {
   NetTransport& owner_;
   int rank_;
   LaneMap lanes_;
-  Key key_;  // of our proofs
+  Key key_;        // of our proofs
+  uint32_t mask_;  // of the origin of frames
   // To one of the peer's lanes. Threads that send to different lanes share no lock.
   struct Way {
     base::Lock lock;  // numbers are given in the order of sending
@@ -183,6 +184,9 @@ class NetTransport final : public Transport, private Events {
   void tell_written(Port& port, Buffer* buffer);
   void tell_written_again(Port& port);
   void hear_word(const Header& header, Sender& sender);
+  void refuse(uint32_t lane, const unsigned char* frame, size_t bytes);
+  bool was_here(const Header& header) const;
+  bool is_with_origin(Header header, uint32_t lane, uint32_t from) const;
   void turn_away(size_t bytes);
   std::string shown(int rank);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
