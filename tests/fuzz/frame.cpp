@@ -29,7 +29,13 @@ std::string good_greeting() {
 }
 
 std::string good_frame(uint32_t bytes, uint32_t staged) {
-  net::Header h{.magic = net::magic, .origin = 1, .proof = 0, .bytes = bytes, .staged = staged, .kind = 1, .lane = 0};
+  net::Header h{.magic = net::magic,
+                .origin = 1,
+                .proof = 0,
+                .bytes = bytes,
+                .staged = static_cast<uint16_t>(staged),
+                .kind = 1,
+                .lane = 0};
   std::string text(sizeof h + bytes + staged, 'x');
   std::memcpy(text.data(), &h, sizeof h);
   return text;

@@ -27,15 +27,15 @@ QUEUE = 20000  # packets; packets beyond that are lost
 
 # What Weft sends, by its first bytes (src/transport/net/frame.hpp, tcp/reading.hpp, tcp/datagram.hpp, tcp/greeting.hpp and
 # net/lifeline.hpp), and where a part of it lies.
-FRAME, PUSHED, SEALED = b"WEF\x02", b"WEP\x02", b"WES\x02"
+FRAME, PUSHED, SEALED = b"F\x03", b"P\x03", b"S\x03"
 FRAMES = (FRAME, PUSHED, SEALED)
-FIELDS = {"magic": (0, 4), "origin": (4, 4), "proof": (8, 8), "stamp": (16, 8), "context": (24, 4), "source": (28, 4),
-          "tag": (32, 4), "bytes": (36, 4), "staged": (40, 4), "kind": (44, 1), "lane": (45, 1), "sequence": (46, 2)}
+FIELDS = {"magic": (0, 2), "sequence": (2, 2), "origin": (4, 4), "proof": (8, 8), "stamp": (16, 8), "context": (24, 4),
+          "source": (28, 4), "tag": (32, 4), "bytes": (36, 4), "staged": (40, 2), "kind": (42, 1), "lane": (43, 1), "check": (44, 4)}
 HEADER = 48
 PARTS = {**{name: (FRAMES, *place) for name, place in FIELDS.items()}, "header": (FRAMES, 0, HEADER), "data": (FRAMES, HEADER, 64),
          "pushed": ((PUSHED,), HEADER, 1024), "longer": (FRAMES, 37, 1), "ask": ((b"WTA\x02",), 0, HEADER),
          "answer": ((b"WTR\x02",), 0, HEADER), "answered": ((b"WTR\x02",), HEADER, 1024), "invitation": ((b"WTI\x02",), 0, HEADER),
-         "datagram": ((b"WTD\x02",), 0, 32), "greeting": ((b"WET\x03",), 0, 40), "lifeline": ((b"WEL\x02",), 0, 256)}
+         "datagram": ((b"WTD\x02",), 0, 32), "greeting": ((b"WET\x04",), 0, 40), "lifeline": ((b"WEL\x02",), 0, 256)}
 
 
 def port(name):
@@ -69,6 +69,12 @@ def payload_of(packet):
     return "tcp", above + 4 * (packet[above + 12] >> 4), end, above + 16
 
 
+def is_header(frame):
+    """Two bytes alone are found in any data: sizes and kind have to fit too, and the proof is no number of few bytes."""
+    return (len(frame) == HEADER and int.from_bytes(frame[36:40], "little") <= 128 << 10 and frame[42] <= 30 and frame[43] < 64 and
+            int.from_bytes(frame[40:42], "little") <= 32 << 10 and 0 not in frame[8:16])
+
+
 def places_of(part, packet, begin, end):
     """The ranges of bytes that are this part."""
     if part == "any":
@@ -78,6 +84,8 @@ def places_of(part, packet, begin, end):
         place = packet.find(start, begin, end)
         while place >= 0:
             first, last = place + at, min(place + at + length, end)
+            if start in FRAMES and not is_header(packet[place:min(place + HEADER, end)]):
+                last = first
             if part == "data":
                 last = min(last, first + int.from_bytes(packet[place + 36:place + 40], "little"))
             if first < last:

@@ -71,6 +71,18 @@ class Damage(Hosts):
         for part in "magic", "longer", "sequence":
             self.ends(f"over=tcp way=out part={part}", "WEFT_ENCRYPT=on")
 
+    def test_data_over_tcp(self):
+        for what in "over=udp part=data", "over=tcp part=check":
+            self.ends(what)
+        for what in "over=tcp part=data", "over=tcp part=pushed":
+            self.ends(what, "WEFT_CHECK_DATA=on")
+        self.ends("over=tcp part=answered", "WEFT_CHECK_DATA=on", "WEFT_RDMA_FROM=1000")
+        self.ends("over=tcp part=data", "WEFT_ENCRYPT=on")
+
+    def test_data_through_a_library(self):
+        for library in "ofi", "ucx":
+            self.ends("part=data", "WEFT_CHECK_DATA=on", f"WEFT_NETWORK_LIBRARY={library}", link=library)
+
     def test_a_header_through_a_library(self):
         for library in "ofi", "ucx":
             for part in "magic", "origin", "bytes", "tag":

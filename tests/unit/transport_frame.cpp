@@ -15,13 +15,13 @@ constexpr uint32_t ranks = 5, lanes = 2;
 
 std::vector<unsigned char> frame_of(uint32_t from, uint32_t to, uint64_t number, uint32_t bytes, uint32_t staged) {
   Header h{.magic = magic,
+           .sequence = static_cast<uint16_t>(number),
            .origin = from,
            .proof = 0,
            .bytes = bytes,
-           .staged = staged,
+           .staged = static_cast<uint16_t>(staged),
            .kind = 3,
-           .lane = 1,
-           .sequence = static_cast<uint16_t>(number)};
+           .lane = 1};
   h.proof = proof_of(h, number, frame_key(Key::of_secret(secret), from, to));
   std::vector<unsigned char> frame(sizeof h + bytes + staged);
   std::memcpy(frame.data(), &h, sizeof h);

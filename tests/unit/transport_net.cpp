@@ -198,6 +198,23 @@ TEST(Net, BelievesNoFrameThatIsSentAgainOrChanged) {
   set_failure_sink(nullptr);
 }
 
+TEST(Net, ReportsDataThatWereChanged) {
+  Two two(false);
+  seen.clear();
+  failures.clear();
+  set_failure_sink([](int rank, const base::Problem& problem) { failures.push_back({rank, base::describe(problem)}); });
+  ASSERT_EQ(two.way->send(1, {7, 1, 3, 0}, "abc", 3), Post::done);
+  const std::vector<unsigned char> good = two.carriers[1]->came().back();
+  two.carriers[1]->came().back()[sizeof(Header) + 1] ^= 4;
+  (void)two.transports[1]->poll(0, record);
+  EXPECT_EQ(failures.size(), 1u);
+  EXPECT_TRUE(seen.empty());
+  two.carriers[1]->came().push_back(good);
+  (void)two.transports[1]->poll(0, record);
+  EXPECT_EQ(seen.size(), 1u);
+  set_failure_sink(nullptr);
+}
+
 // A stranger does not know what a frame begins with: it cannot make one that looks as if a rank's had been changed.
 TEST(Net, DropsTheFramesOfStrangers) {
   Two two(false);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "transport/net/check.hpp"
 #include "transport/net/transport.hpp"
 
 namespace weft::transport::net {
@@ -35,6 +36,7 @@ NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
 
 Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const {
   return {.magic = owner_.encrypts() ? sealed_magic : magic,
+          .sequence = 0,
           .origin = static_cast<uint32_t>(owner_.rank_) ^ mask_,
           .proof = 0,
           .stamp = envelope.stamp,
@@ -42,10 +44,10 @@ Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t byte
           .source = envelope.source,
           .tag = envelope.tag,
           .bytes = bytes,
-          .staged = static_cast<uint32_t>(staged),
+          .staged = static_cast<uint16_t>(staged),
           .kind = kind,
           .lane = static_cast<uint8_t>(envelope.lane),
-          .sequence = 0};
+          .check = 0};
 }
 
 Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
@@ -58,6 +60,7 @@ Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t 
 // Under the lock of the way, with room in the window.
 Post NetEndpoint::post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
   Way& way = way_to_lane(lane);
+  if (way.cipher == nullptr && checks_data(bytes - sizeof(Header))) write_check(start, bytes);
   seal(start, way.sent);
   const Post posted = way.cipher != nullptr ? post_encrypted(port, buffer, start, bytes, lane)
                                             : hand_over(port, buffer, start, bytes, lane);
@@ -77,6 +80,12 @@ Post NetEndpoint::post_encrypted(Port& port, Buffer* buffer, const unsigned char
   const Post posted = hand_over(port, sealed, sealed->bytes, bytes + tag_bytes, lane);
   owner_.give(port, posted == Post::done ? buffer : sealed);
   return posted;
+}
+
+// Writes the check of what is behind a header into it.
+void NetEndpoint::write_check(unsigned char* start, size_t bytes) {
+  const uint32_t check = check_of(start + sizeof(Header), bytes - sizeof(Header));
+  std::memcpy(start + offsetof(Header, check), &check, sizeof check);
 }
 
 // Writes a frame's number and its proof into its header.
@@ -129,6 +138,7 @@ Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t
   if (buffer == nullptr) return Post::unsupported;
   Header h = header(kind, envelope, static_cast<uint32_t>(bytes), 0);
   h.magic = pushed_magic;
+  if (checks_data(bytes)) h.check = check_of(data, bytes);
   buffer->left = left;
   buffer->peer = this;
   Way& way = way_to_lane(envelope.lane);

@@ -20,31 +20,33 @@ namespace weft::transport::net {
 static_assert(std::endian::native == std::endian::little, "the headers are sent as they lie in memory");
 
 struct Header {
-  uint32_t magic;   // what and which version: two that differ do not talk
-  uint32_t origin;  // the sender's rank in the job, by exclusive or with mask_of() the receiver
-  uint64_t proof;   // proof_of()
+  uint16_t magic;     // what and which version: two that differ do not talk
+  uint16_t sequence;  // the lower part of the frame's number, of those that its sender sends to this lane
+  uint32_t origin;    // the sender's rank in the job, by exclusive or with mask_of() the receiver
+  uint64_t proof;     // proof_of()
   uint64_t stamp;
   uint32_t context;
   int32_t source;
   int32_t tag;
   uint32_t bytes;   // of data
-  uint32_t staged;  // bytes behind the data
+  uint16_t staged;  // bytes behind the data
   uint8_t kind;
   uint8_t lane;
-  uint16_t sequence;  // the lower part of the frame's number, of those that its sender sends to this lane
+  uint32_t check;  // of all that is behind the header (check.hpp)
 };
 static_assert(sizeof(Header) == 48);
 
-inline constexpr uint32_t magic = 0x02464557;         // "WEF" in memory, and the version
-inline constexpr uint32_t pushed_magic = 0x02504557;  // "WEP": the data are not part of the frame, they follow it
-inline constexpr uint32_t sealed_magic = 0x02534557;  // "WES": encrypted behind the header (cipher.hpp)
-inline constexpr uint8_t taken = 29;                  // of ours: `stamp` frames of ours of lane `source` were taken
-inline constexpr uint8_t congestion = 30;             // of ours: `tag` says whether to send envelopes alone
+inline constexpr uint16_t magic = 0x0346;         // "F" in memory, and the version
+inline constexpr uint16_t pushed_magic = 0x0350;  // "P": the data are not part of the frame, they follow it
+inline constexpr uint16_t sealed_magic = 0x0353;  // "S": encrypted behind the header (cipher.hpp)
+inline constexpr uint8_t taken = 29;              // of ours: `stamp` frames of ours of lane `source` were taken
+inline constexpr uint8_t congestion = 30;         // of ours: `tag` says whether to send envelopes alone
 static_assert(taken >= kind_limit && congestion >= kind_limit);
 inline bool is_of_ours(uint8_t kind) {
   return kind == taken || kind == congestion;
 }
 inline constexpr size_t staging_most = 32 << 10;  // bytes staged for one message
+static_assert(staging_most <= UINT16_MAX);
 inline constexpr size_t staged_data_most = 64;    // bytes of data of a message with staging
 inline constexpr size_t pushed_most = 128 << 10;  // bytes of data that follow a frame
 inline constexpr size_t tag_bytes = 16;           // behind encrypted data

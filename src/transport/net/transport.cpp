@@ -18,6 +18,7 @@
 #include "device/pins.hpp"
 #include "transport/api/device_memory.hpp"
 #include "transport/api/failure.hpp"
+#include "transport/net/check.hpp"
 #include "transport/net/lifeline.hpp"
 #include "transport/net/reading.hpp"
 #include "transport/net/socket.hpp"
@@ -404,7 +405,7 @@ Events::Came NetTransport::came(uint32_t lane, const unsigned char* frame, size_
   const Header* h = check_frame(frame, bytes, receiver_);
   uint64_t number = 0;
   Sender* const sender = h != nullptr && h->lane == lane ? proved(*h, false, number) : nullptr;
-  if (sender == nullptr) [[unlikely]] {
+  if (sender == nullptr || !fits(h->check, h + 1, bytes - sizeof *h)) [[unlikely]] {
     if (!carrier_->knows_peers()) refuse(lane, frame, bytes);
     return Came::refused;
   }

@@ -84,6 +84,7 @@ class NetEndpoint final : public Endpoint {
   Post hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
   Post failed(int error);
   Header header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const;
+  static void write_check(unsigned char* start, size_t bytes);
   void seal(unsigned char* start, uint64_t number) const;
   // A frame of the transport itself: not counted.
   Post send_own(uint8_t kind, Envelope envelope);

@@ -37,7 +37,7 @@ struct Greeting {
 };
 static_assert(sizeof(Greeting) == 40);
 
-inline constexpr uint32_t greeting_magic = 0x03544557;  // "WET" in memory, and the version
+inline constexpr uint32_t greeting_magic = 0x04544557;  // "WET" in memory, and the version
 
 // Facts of a connection on which both sides agree.
 struct Talk {

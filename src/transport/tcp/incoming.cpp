@@ -11,6 +11,8 @@
 #include <mutex>
 #include <utility>
 
+#include "transport/net/check.hpp"
+
 namespace weft::transport::tcp {
 namespace {
 
@@ -21,22 +23,27 @@ constexpr int told_most = 64;  // items reported in one poll
 static_assert(incoming_bytes >= 2 * net::frame_most);
 
 constexpr size_t unknown = SIZE_MAX;
+constexpr size_t data_changed = SIZE_MAX;
 
 // How long an item is that begins with these bytes; of a few bytes, the most that it can be.
 size_t item_bytes(const unsigned char* item, size_t left) {
   if (left < item_least) return net::frame_most;
-  const uint32_t magic = *reinterpret_cast<const uint32_t*>(item);
-  switch (magic) {
+  switch (*reinterpret_cast<const uint16_t*>(item)) {
     case net::pushed_magic:
+      return item_least;
+    case net::magic:
+    case net::sealed_magic:
+      return net::frame_bytes(item);
+    default:
+      break;
+  }
+  switch (*reinterpret_cast<const uint32_t*>(item)) {
     case ask_magic:
     case answer_magic:
     case invitation_magic:
       return item_least;
     case datagram_magic:
       return sizeof(Datagram) + size_t{reinterpret_cast<const Datagram*>(item)->bytes};
-    case net::magic:
-    case net::sealed_magic:
-      return net::frame_bytes(item);
     default:
       return unknown;
   }
@@ -103,7 +110,13 @@ int Incoming::deliver(uint32_t lane, net::Events& events) {
   Link& source = *batch.source;
   for (int told = 0;; ++told) {
     if (source.filling.what != Filling::What::nothing) {
-      batch.at += fill(source, &batch.memory[batch.at], batch.end - batch.at, events);
+      const size_t taken = fill(source, &batch.memory[batch.at], batch.end - batch.at, events);
+      if (taken == data_changed) [[unlikely]] {
+        batch.at = batch.end;
+        outgoing_.end_changed(lane, source, events);
+        return told;
+      }
+      batch.at += taken;
       if (source.filling.what != Filling::What::nothing) {  // all of it is filled in
         source.partial.clear();
         return told;
@@ -143,9 +156,10 @@ bool Incoming::is_believed(uint32_t lane, Link& source, const unsigned char* ite
 
 bool Incoming::take_item(uint32_t lane, Link& source, const unsigned char* item, size_t bytes, int& told,
                          net::Events& events) {
+  if (*reinterpret_cast<const uint16_t*>(item) == net::pushed_magic) {
+    return begin_pushed(lane, source, *reinterpret_cast<const net::Header*>(item), events);
+  }
   switch (*reinterpret_cast<const uint32_t*>(item)) {
-    case net::pushed_magic:
-      return begin_pushed(lane, source, *reinterpret_cast<const net::Header*>(item), events);
     case ask_magic:
       return answer(lane, source, *reinterpret_cast<const Ask*>(item), events);
     case answer_magic:
@@ -197,8 +211,11 @@ bool Incoming::answer(uint32_t lane, Link& link, const Ask& ask, net::Events& ev
                  .error = allowed ? 0u : static_cast<uint32_t>(EFAULT),
                  .number = ask.number,
                  .bytes = allowed ? ask.bytes : 0,
-                 .unused = {},
+                 .check = 0,
+                 .unused = 0,
                  .proof = 0};
+  if (allowed && net::checks_data(ask.bytes))
+    head.check = net::check_of(reinterpret_cast<const void*>(ask.address), ask.bytes);
   head.proof = proof_of(head, link.keys.ours);
   Ended ended;
   {
@@ -223,7 +240,13 @@ bool Incoming::begin_answer(Link& link, const Answer& answer, net::Events& event
     link.fills.store(!link.asked.empty(), std::memory_order_relaxed);
     events.have_read(*one.read, static_cast<int>(answer.error));
   } else {
-    link.filling = {Filling::What::read, one.read, one.to, one.bytes, on_the_wire(one.bytes) - one.bytes};
+    link.filling = {Filling::What::read,
+                    one.read,
+                    one.to,
+                    one.bytes,
+                    on_the_wire(one.bytes) - one.bytes,
+                    static_cast<uint32_t>(answer.check),
+                    one.bytes};
   }
   return true;
 }
@@ -236,13 +259,18 @@ bool Incoming::begin_pushed(uint32_t lane, Link& link, const net::Header& header
   Room room;
   if (!events.pushing(lane, header, room)) return false;
   const size_t wanted = std::min(room.bytes, bytes);
-  link.filling = {Filling::What::pushed, room.read, static_cast<unsigned char*>(room.to), wanted,
-                  on_the_wire(bytes) - wanted};
+  link.filling = {Filling::What::pushed,
+                  room.read,
+                  static_cast<unsigned char*>(room.to),
+                  wanted,
+                  on_the_wire(bytes) - wanted,
+                  wanted == bytes ? header.check : 0,
+                  bytes};
   link.fills.store(true, std::memory_order_relaxed);
   return true;
 }
 
-// Puts data in their place; how many bytes were of use.
+// Puts data in their place; how many bytes were of use, or data_changed.
 size_t Incoming::fill(Link& link, const unsigned char* data, size_t bytes, net::Events& events) {
   Filling& filling = link.filling;
   const size_t part = std::min(bytes, filling.left);
@@ -254,6 +282,8 @@ size_t Incoming::fill(Link& link, const unsigned char* data, size_t bytes, net::
   if (filling.left == 0 && filling.drop == 0) {
     const Filling over = std::exchange(filling, {});
     link.fills.store(!link.asked.empty(), std::memory_order_relaxed);
+    if (over.check != 0 && !net::fits(over.check, over.to - over.bytes, over.bytes)) [[unlikely]]
+      return data_changed;
     if (over.what == Filling::What::read) {
       events.have_read(*over.read, 0);
     } else if (over.read != nullptr) {

@@ -78,6 +78,8 @@ struct Filling {
   unsigned char* to = nullptr;
   size_t left = 0;
   size_t drop = 0;
+  uint32_t check = 0;  // of `bytes` that have all come to their place; 0: none, or some are dropped
+  size_t bytes = 0;
 };
 
 struct Link;

@@ -33,7 +33,8 @@ struct Answer {
   uint32_t error;  // errno: there is nothing behind this
   uint64_t number;
   uint64_t bytes;
-  uint64_t unused[2];
+  uint64_t check;  // of these (net/check.hpp); 0: none
+  uint64_t unused;
   uint64_t proof;  // likewise
 };
 inline constexpr uint32_t answer_magic = 0x02525457;  // "WTR"
