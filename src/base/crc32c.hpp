@@ -9,10 +9,10 @@
 
 namespace weft::base {
 
-// Of `bytes` at `data`. Thread-safe.
+// The sum of `bytes` at `data`. Thread-safe.
 [[nodiscard]] uint32_t crc32c(const void* data, size_t bytes);
 
-// The same without the instruction.
+// That sum without the instruction.
 [[nodiscard]] uint32_t crc32c_by_table(const void* data, size_t bytes);
 
 }  // namespace weft::base

@@ -252,7 +252,7 @@ void leave_own_launcher(Job& job) {
   if (line.is_open()) {
     (void)!send(line.number(), &attach_left, sizeof attach_left, MSG_DONTWAIT | MSG_NOSIGNAL);
     line.close();
-    // Of a process alone it may start another, if it takes part in the job again.
+    // A process alone may start another launcher, if it takes part in the job again.
     if (job.launcher != Launcher::singleton) return;
     (void)!pwrite(job.segment.number(), &none, sizeof none, offsetof(RankStatus, own_launcher));
     job.service.clear();

@@ -71,7 +71,7 @@ class Room {
   // An error class of ours: an earlier operation broke the room, so this one goes by messages, as on the other ranks.
   static constexpr int32_t go_by_messages = coll::go_by_messages;
 
-  // In place of a rank.
+  // These stand for ranks.
   static constexpr int32_t everybody = -1;
   static constexpr int32_t nobody = -2;
 

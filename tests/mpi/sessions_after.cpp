@@ -25,7 +25,7 @@ MPI_Session open_session() {
   return session;
 }
 
-// Of the job's first ranks.
+// A communicator of the job's first ranks.
 MPI_Comm communicator_of(MPI_Session session, int ranks, const char* name) {
   MPI_Group all, group;
   MPI_Comm comm = MPI_COMM_NULL;
