@@ -44,7 +44,7 @@ class Damage(Hosts):
             said = re.search(SAID + link, running.output)
             self.assertTrue(said, running.output)
             self.assertNotEqual(said[1], said[2])
-            self.assertNotIn("not from a rank", running.output)
+            self.assertNotIn("a rank of this job", running.output)
             self.assertNotIn("element", running.output)
 
     def goes_on(self, what, *settings):
@@ -55,6 +55,26 @@ class Damage(Hosts):
             self.enough.touch()
             self.assertEqual(running.wait(HANGS), 0, running.output)
             self.assertEqual(self.said(running), [])
+
+    def greets(self, part, rate):
+        """A job whose connections begin while greetings are changed; its status."""
+        job.on_hosts("spoil", "h2", f"flip={rate}", f"part={part}", "over=tcp", "seed=5")
+        running = self.start(LOST, "ring", "1", ranks=2, hosts=2, lost_after=10)
+        try:
+            return running.wait(HANGS), running.output
+        finally:
+            self.clean(running)
+
+    def test_a_greeting_is_tried_again(self):
+        for part in "greeting", "lifeline":
+            status, output = self.greets(part, 30)
+            self.assertEqual(status, 0, output)
+
+    def test_greetings_that_never_come_right_end_the_job(self):
+        status, output = self.greets("greeting", 100)
+        self.assertNotIn(status, (None, 0), output)
+        self.assertIn("does not prove to be from a rank of this job", output)
+        self.assertIn("cannot be delivered", output)
 
     def test_a_header_over_tcp(self):
         for part in "magic", "origin", "proof", "longer", "staged", "kind", "lane", "sequence", "tag":

@@ -308,9 +308,7 @@ bool Lifelines::welcome(Caller& caller) {
   if (got == Got::word && !answered) greet(caller, word);
   // A caller that goes without a word may be a rank that has called anew.
   if (!answered && caller.rank < 0 && got != Got::end && strangers_++ == 0) {
-    base::warn({.cause = "a connection was made that is not from a rank of this job; it is rejected, as later ones "
-                         "will be",
-                .remedy = ""});
+    base::warn(unproved_connection());
   }
   return answered || caller.rank < 0;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "base/message.hpp"
 
 namespace weft::transport::net {
 
@@ -60,6 +61,13 @@ bool no_descriptor(int error);
 inline constexpr const char* descriptor_remedy =
     "raise the limit of open files (ulimit -n): a rank needs one for each rank of another host that it talks to, and a "
     "second one for datagrams and windows, on each lane that threads use";
+
+// Nothing tells a stranger's greeting from one that was changed on its way.
+inline base::Problem unproved_connection() {
+  return {
+      .cause = "a connection was rejected that does not prove to be from a rank of this job, as later ones will be",
+      .remedy = "keep strangers from this host's ports; if there are none, look for a broken cable, adapter or switch"};
+}
 
 // Address and port of a connection's ends, as one number; 0: it has ended.
 uint64_t near_end(const Socket& socket);

@@ -230,9 +230,7 @@ void Connector::no_descriptors(uint64_t now) {
 
 void Connector::turn_away(Guest& guest, bool stranger) {
   if (stranger && strangers_++ == 0) {
-    base::warn(
-        {.cause = "a connection was made that is not from a rank of this job; it is rejected, as later ones will be",
-         .remedy = ""});
+    base::warn(net::unproved_connection());
   }
   links_.port(0).pending.fetch_sub(1, std::memory_order_relaxed);
   guests_.remove_if([&](const Guest& g) { return &g == &guest; });
