@@ -70,8 +70,8 @@ class InProcess final : public Carrier {
     return 0;
   }
   void bring(Events& events, const std::vector<unsigned char>& item) {
-    Header header;
-    std::memcpy(&header, item.data(), sizeof header);
+    Header header{};
+    std::memcpy(&header, item.data(), std::min(sizeof header, item.size()));  // some are shorter
     if (header.magic != pushed_magic) {
       in_turn = events.came(0, item.data(), item.size()) == Events::Came::in_turn;
       return;
