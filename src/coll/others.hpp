@@ -16,8 +16,8 @@ class Others {
  public:
   explicit Others(const core::Comm& comm) : comm_(comm) {}
 
-  // Looks up the ways to them, once. Those to processes of other worlds, which may go before the communicator does, are
-  // looked up again each time.
+  // The endpoints of the members are looked up here once. Where a member is of another world, its process may go before
+  // the communicator does: then rouse() looks them up each time.
   void find();
 
   // Wakes those that sleep. The news were stored before.

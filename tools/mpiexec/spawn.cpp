@@ -508,7 +508,7 @@ void Launch::end_port_waits(int owner) {
   forget_port_files(false);
 }
 
-// Of a job on several hosts, with which no other job connects.
+// No other job connects with a job on several hosts: its accepts end with an error.
 void Launch::end_vain_accepts() {
   Ports::Waiter waiter;
   while (on_several_hosts() && ports_.take_vain(alive_, waiter))

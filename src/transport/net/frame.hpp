@@ -20,7 +20,7 @@ namespace weft::transport::net {
 static_assert(std::endian::native == std::endian::little, "the headers are sent as they lie in memory");
 
 struct Header {
-  uint16_t magic;     // what and which version: two that differ do not talk
+  uint16_t magic;     // the kind of frame and the version: sides whose versions differ do not talk
   uint16_t sequence;  // the lower part of the frame's number, of those that its sender sends to this lane
   uint32_t origin;    // the sender's rank in the job, by exclusive or with mask_of() the receiver
   uint64_t proof;     // proof_of()

@@ -46,7 +46,7 @@ struct Record {
   std::string host;
 };
 
-// Of a host's name, the characters that every launcher passes on.
+// The result has the host's name in characters that every launcher passes on.
 std::string printable(std::string_view name) {
   constexpr size_t longest = 63;
   std::string text(name.substr(0, longest));

@@ -28,7 +28,7 @@ namespace weft::transport::shm {
 
 class Memory {
  public:
-  // Of the rank at `place`, whose control page is `control`, in this segment.
+  // The memory belongs to the rank at `place` of this segment.
   Memory(const Layout& layout, int place, const base::Descriptor& segment)
       : layout_(layout), place_(place), segment_(segment) {}
   ~Memory();

@@ -18,7 +18,7 @@ namespace weft::transport::shm {
 
 class Watch {
  public:
-  // Of the first `watched` of the `places` of the host's memory in `segment`; `rank_at` gives the rank
+  // The object watches the first `watched` of the `places` of the host's memory in `segment`; `rank_at` gives the rank
   // of a place.
   Watch(int place, int watched, int places, const base::Descriptor& segment, std::function<int(int place)> rank_at);
 
