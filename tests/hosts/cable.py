@@ -36,6 +36,9 @@ PARTS = {**{name: (FRAMES, *place) for name, place in FIELDS.items()}, "header":
          "pushed": ((PUSHED,), HEADER, 1024), "longer": (FRAMES, 37, 1), "ask": ((b"WTA\x02",), 0, HEADER),
          "answer": ((b"WTR\x02",), 0, HEADER), "answered": ((b"WTR\x02",), HEADER, 1024), "invitation": ((b"WTI\x02",), 0, HEADER),
          "datagram": ((b"WTD\x02",), 0, 32), "greeting": ((b"WET\x04",), 0, 40), "lifeline": ((b"WEL\x02",), 0, 256)}
+# The proof of a greeting, by its word.
+GREETINGS = {"hello": 2, "welcome": 3, "confirmed": 5}
+PARTS.update({name: ((b"WET\x04",), 32, 8) for name in GREETINGS})
 
 
 def port(name):
@@ -85,6 +88,8 @@ def places_of(part, packet, begin, end):
         while place >= 0:
             first, last = place + at, min(place + at + length, end)
             if start in FRAMES and not is_header(packet[place:min(place + HEADER, end)]):
+                last = first
+            if part in GREETINGS and packet[place + 14:place + 15] != bytes((GREETINGS[part],)):
                 last = first
             if part == "data":
                 last = min(last, first + int.from_bytes(packet[place + 36:place + 40], "little"))

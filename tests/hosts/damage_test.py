@@ -66,15 +66,20 @@ class Damage(Hosts):
             self.clean(running)
 
     def test_a_greeting_is_tried_again(self):
-        for part in "greeting", "lifeline":
+        for part in "hello", "welcome", "lifeline":
             status, output = self.greets(part, 30)
             self.assertEqual(status, 0, output)
 
     def test_greetings_that_never_come_right_end_the_job(self):
-        status, output = self.greets("greeting", 100)
+        status, output = self.greets("hello", 100)
         self.assertNotIn(status, (None, 0), output)
         self.assertIn("does not prove to be from a rank of this job", output)
         self.assertIn("cannot be delivered", output)
+
+    def test_a_connection_whose_confirmation_is_changed_ends_the_job(self):
+        status, output = self.greets("confirmed", 100)
+        self.assertNotIn(status, (None, 0), output)
+        self.assertRegex(output, SAID)
 
     def test_a_header_over_tcp(self):
         for part in "magic", "origin", "proof", "longer", "staged", "kind", "lane", "sequence", "tag":

@@ -159,6 +159,7 @@ int TcpCarrier::look_at_link(uint32_t lane, Link& link, uint32_t ready, net::Eve
     }
   }
   ended.report(lane, events);
+  if (ended.changed) outgoing_.end_changed(lane, link, events);
   return 0;
 }
 

@@ -115,8 +115,12 @@ void Connector::hear_word(Link& link, Ended& ended) {
   const auto word = static_cast<Word>(said.word);
   const bool proved = is_for(said, self_.rank, self_.ranks) && said.origin == link.rank &&
                       said.proof == proof_of(word, link.talk, self_.secret);
+  if (state == State::welcomed) {
+    // The peer has proved itself in its hello, and frames come behind this word, which would be lost with it.
+    ended.changed = !proved || word != Word::confirmed;
+    return ended.changed ? void() : opened(link, ended);
+  }
   if (!proved) return no_word(link, EPROTO, ended);
-  if (state == State::welcomed) return word == Word::confirmed ? opened(link, ended) : no_word(link, EPROTO, ended);
   if (word == Word::crossed) {
     link.socket.close();
     link.tried = 0;
