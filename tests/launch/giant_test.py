@@ -162,8 +162,19 @@ class Giant(unittest.TestCase):
     def test_ranks_of_two_hosts(self):
         self.check(self.run_job((0, SIZE - 1), TWO_HOSTS, WEFT_MINIMUM_MEMORY="on"))
 
+    def run_with_stand_ins(self, *words):
+        """A real rank gets what was sent to a stand-in. One such frame in 6000 seems to be from a rank of the job, changed on its
+        way, since its origin is hidden from others than its receiver: then the job ends, and is run again."""
+        for _ in range(8):
+            server = Server(SIZE, (0, SIZE - 1), TWO_HOSTS, **STAND_INS, WEFT_MINIMUM_MEMORY="on")
+            status, errors = server.run(*words)
+            if not re.search(r"changed on their way from rank (?!0 |699999 )", errors):
+                break
+        self.assertEqual(status, [0, 0], errors)
+        return server
+
     def test_a_contact_costs_little(self):
-        server = self.run_job((0, SIZE - 1), TWO_HOSTS, "1", "500", **STAND_INS, WEFT_MINIMUM_MEMORY="on")
+        server = self.run_with_stand_ins("1", "500")
         rank = server.real[0]
         self.assertLessEqual(server.requests(rank, "contact-500") - server.requests(rank, "contact-1"), 4 * 500)
         # A page of the table, and the peer.
