@@ -11,6 +11,7 @@
 #include "coll/scratch.hpp"
 #include "coll/select.hpp"
 #include "coll/team.hpp"
+#include "core/identity.hpp"
 #include "core/p2p.hpp"
 
 namespace weft::coll {
@@ -45,7 +46,7 @@ inline void note(int32_t& error, int32_t step) {
 // do, and the pattern with the fewest ranks to wait for one after the other is the fastest: all sign in at rank 0,
 // which answers. The same on all ranks.
 inline bool crowded() {
-  return core::world->job.one_host() && core::world->job.local_ranks > core::world->job.local_cpus;
+  return core::identity->job.one_host() && core::identity->job.local_ranks > core::identity->job.local_cpus;
 }
 
 class Channel {

@@ -10,6 +10,7 @@
 #include "coll/pattern.hpp"
 #include "coll/room.hpp"
 #include "core/failure.hpp"
+#include "core/identity.hpp"
 
 namespace weft::coll {
 
@@ -58,7 +59,7 @@ Desks::Desks(core::Comm& comm) : comm_(comm), size_(comm.size), rank_(comm.rank)
 
 // Communicators may outlive the runtime, and with it the memory.
 Desks::~Desks() {
-  if (head_ == nullptr || !core::world->running) return;
+  if (head_ == nullptr || !core::identity->running) return;
   if (rank_ == 0) release_when_left(head_->left, size_, our_memory_);
   head_->left.fetch_add(1, std::memory_order_release);
 }

@@ -12,6 +12,7 @@
 #include "coll/desks.hpp"
 #include "coll/emptying.hpp"
 #include "core/failure.hpp"
+#include "core/identity.hpp"
 #include "core/waiting.hpp"
 
 namespace weft::coll {
@@ -143,7 +144,7 @@ void Room::leave(core::Comm& comm) {
 
 // Communicators may outlive the runtime, and with it the memory.
 Room::~Room() {
-  if (head_ == nullptr || !core::world->running) return;
+  if (head_ == nullptr || !core::identity->running) return;
   if (rank_ == 0) release_when_left(head_->left, size_, our_memory_[0], our_memory_[1]);
   head_->left.fetch_add(1, std::memory_order_release);
 }

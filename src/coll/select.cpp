@@ -19,6 +19,7 @@
 #include "coll/table.hpp"
 #include "core/failure.hpp"
 #include "core/hosts.hpp"
+#include "core/identity.hpp"
 #include "device/everywhere.hpp"
 
 namespace weft::coll {
@@ -419,7 +420,7 @@ bool takes_desks(const std::vector<Choice>& list) {
 
 // Hosts that make no difference are one for all, or one for each rank.
 int32_t hosts_without_leaders(const core::Comm& comm) {
-  if ((core::world->job.one_host() && !comm.several_jobs) || comm.size < 2 || !core::hosts_wanted()) return 1;
+  if ((core::identity->job.one_host() && !comm.several_jobs) || comm.size < 2 || !core::hosts_wanted()) return 1;
   return core::host_of(comm.job_rank(0)) == core::host_of(comm.job_rank(1)) ? 1 : comm.size;
 }
 
@@ -427,7 +428,7 @@ Shape shape_of(const core::Comm& comm) {
   Shape shape{.ranks = comm.size, .leaders = comm.hosts != nullptr, .crowded = crowded() && !comm.several_jobs};
   shape.hosts = shape.leaders ? comm.hosts->count() : hosts_without_leaders(comm);
   shape.ranks_per_host = (shape.ranks + shape.hosts - 1) / shape.hosts;
-  shape.shared = core::world->job.one_host() && !comm.several_jobs && shape.hosts == 1 && comm.size > 1 &&
+  shape.shared = core::identity->job.one_host() && !comm.several_jobs && shape.hosts == 1 && comm.size > 1 &&
                  comm.size <= Room::most_ranks && !comm.is_inter();
   shape.offload = offload::active() != nullptr && comm.size > 1 && !comm.is_inter();
   return shape;
@@ -558,7 +559,7 @@ uint64_t open_choices() {
     std::vector<Row> rows;
     std::vector<core::DevicePipe> pipes;
     if (!read_table(tuning.value(), rows, problem, &pipes)) {
-      if (core::world->rank != 0) ::sleep(2);  // rank 0 says so, unless its file is another one, and ends the job
+      if (core::identity->rank != 0) ::sleep(2);  // rank 0 says so, unless its file is another one, and ends the job
       core::start_failed(problem);
     }
     file_rows = new std::vector<Row>(std::move(rows));

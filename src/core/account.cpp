@@ -15,6 +15,7 @@
 #include "core/call_site.hpp"
 #include "core/comm.hpp"
 #include "core/disagree.hpp"
+#include "core/identity.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {
@@ -58,10 +59,10 @@ WaitPage* make_page() {
   auto* made = static_cast<WaitPage*>(memory);
   made->bytes = static_cast<uint32_t>(bytes);
   made->pid = static_cast<uint32_t>(getpid());
-  made->rank = world->rank;
-  made->size = world->size;
+  made->rank = identity->rank;
+  made->size = identity->size;
   made->concurrent = world->multiple ? 1 : 0;
-  copy_text(made->job, sizeof made->job, world->job.id.c_str());
+  copy_text(made->job, sizeof made->job, identity->job.id.c_str());
   std::atomic_ref(made->magic).store(boot::wait_magic, std::memory_order_release);
   return made;
 }
@@ -69,7 +70,7 @@ WaitPage* make_page() {
 // With page_lock. A child of fork() has its parent's page, and must not write on it. Spawned processes have none yet:
 // readers know the ranks that a job began with.
 bool has_page() {
-  if (world->first != 0) return false;
+  if (identity->first != 0) return false;
   if (page == nullptr && !refused) {
     page = make_page();
     refused = page == nullptr;
@@ -90,7 +91,7 @@ class Writing {
 };
 
 int32_t told(int32_t job_rank) {
-  return job_rank < world->size ? job_rank : boot::no_rank;
+  return job_rank < identity->size ? job_rank : boot::no_rank;
 }
 
 int32_t in_job(const Comm* comm, int32_t rank) {
@@ -268,7 +269,7 @@ const char* call_without_account(const Request* request) {
 
 void WaitAccount::write(const Request* request, uint64_t now_ns) {
   looked_ns_ = now_ns;
-  if (!world->running) return;
+  if (!identity->running) return;
   Account account{.kind = request != nullptr ? WaitKind::all : WaitKind::other, .call = call_without_account(request)};
   if (current_teller != nullptr) current_teller->tell(account);
   ask_others(account, began_ns_, now_ns);

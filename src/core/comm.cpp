@@ -6,8 +6,8 @@
 
 #include "base/lock.hpp"
 #include "boot/job.hpp"
+#include "core/identity.hpp"
 #include "core/other_jobs.hpp"
-#include "core/world.hpp"
 
 namespace weft::core {
 
@@ -15,7 +15,7 @@ namespace {
 
 // nullptr where collective operations need not know.
 const Hosts* hosts_of(Group& group) {
-  if ((world->job.one_host() && !spans_jobs(group)) || group.size < 3 || !hosts_wanted()) return nullptr;
+  if ((identity->job.one_host() && !spans_jobs(group)) || group.size < 3 || !hosts_wanted()) return nullptr;
   static constinit base::Lock lock;
   std::lock_guard guard(lock);
   if (group.hosts == nullptr) {
@@ -30,14 +30,14 @@ const Hosts* hosts_of(Group& group) {
 bool spans_jobs(const Group& group) {
   if (!has_met_jobs()) return false;
   for (int32_t r = 0; r < group.size; ++r) {
-    if (group.job_rank(r) >= world->places) return true;
+    if (group.job_rank(r) >= identity->places) return true;
   }
   return false;
 }
 
 int32_t host_of(int32_t job_rank) {
-  if (job_rank >= world->places) return block_of(job_rank);
-  return world->job.one_host() ? 0 : boot::host_of(job_rank);
+  if (job_rank >= identity->places) return block_of(job_rank);
+  return identity->job.one_host() ? 0 : boot::host_of(job_rank);
 }
 
 void address(Comm& comm, const Group& group) {

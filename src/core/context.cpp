@@ -9,6 +9,7 @@
 #include "core/disagree.hpp"
 #include "core/growth.hpp"
 #include "core/handler.hpp"
+#include "core/identity.hpp"
 #include "core/other_jobs.hpp"
 #include "core/send_queue.hpp"
 #include "core/world.hpp"
@@ -94,10 +95,11 @@ namespace {
 
 // Made with the first communicator, kept until the process ends.
 ContextNumbers& numbers() {
-  const int32_t started = world->job.started;
-  static auto* const ours = world->first == 0 ? new ContextNumbers(world->rank, world->size)
-                                              : new ContextNumbers(ContextNumbers::SpawnedTag{}, world->rank - started,
-                                                                   world->places - started);
+  const int32_t started = identity->job.started;
+  static auto* const ours =
+      identity->first == 0
+          ? new ContextNumbers(identity->rank, identity->size)
+          : new ContextNumbers(ContextNumbers::SpawnedTag{}, identity->rank - started, identity->places - started);
   return *ours;
 }
 
@@ -139,9 +141,9 @@ uint32_t number_in(uint64_t offer) {
 
 uint64_t offer_context(int32_t members, int32_t place, bool common) {
   constexpr uint32_t of_a_job = (ContextNumbers::first_spawned - ContextNumbers::first_common) / boot::job_numbers;
-  const uint32_t first = ContextNumbers::first_common + of_a_job * static_cast<uint32_t>(world->job.number);
-  const uint32_t number = common ? numbers().offer_common({first + static_cast<uint32_t>(world->rank),
-                                                           static_cast<uint32_t>(world->places), first + of_a_job})
+  const uint32_t first = ContextNumbers::first_common + of_a_job * static_cast<uint32_t>(identity->job.number);
+  const uint32_t number = common ? numbers().offer_common({first + static_cast<uint32_t>(identity->rank),
+                                                           static_cast<uint32_t>(identity->places), first + of_a_job})
                                  : numbers().offer(members);
   return uint64_t{number} << 32 | static_cast<uint32_t>(place);
 }
@@ -151,8 +153,8 @@ uint64_t offer_far_context(int32_t far_rank, int32_t place) {
   constexpr uint32_t half = ContextNumbers::far_slot_size / 2;
   const uint32_t first =
       ContextNumbers::first_far + part.slot * ContextNumbers::far_slot_size + (part.senior ? 0 : half);
-  const uint32_t number = numbers().offer_far(
-      part.slot, {first + static_cast<uint32_t>(world->rank), static_cast<uint32_t>(world->places), first + half});
+  const uint32_t number = numbers().offer_far(part.slot, {first + static_cast<uint32_t>(identity->rank),
+                                                          static_cast<uint32_t>(identity->places), first + half});
   return uint64_t{number} << 32 | static_cast<uint32_t>(place);
 }
 

@@ -16,6 +16,7 @@
 #include "core/comm.hpp"
 #include "core/failure.hpp"
 #include "core/handler.hpp"
+#include "core/identity.hpp"
 #include "core/send_queue.hpp"
 #include "core/world.hpp"
 
@@ -77,7 +78,7 @@ struct OfThread {
 constinit thread_local OfThread mine;
 
 Say say_of(const Past& past, bool asks) {
-  Say say{past.context, past.order, past.bytes, past.root, world->rank, asks ? 1U : 0U, ""};
+  Say say{past.context, past.order, past.bytes, past.root, identity->rank, asks ? 1U : 0U, ""};
   strncpy(say.call, past.call, sizeof say.call - 1);
   return say;
 }
@@ -191,7 +192,7 @@ std::string text_of(const char* call, int32_t root, int64_t bytes, bool with_roo
                 (name[0] != 0        ? std::string(name)
                  : ours.context == 0 ? "MPI_COMM_WORLD"
                                      : "communicator " + std::to_string(ours.context / 2)) +
-                ": rank " + std::to_string(world->rank) + " waits in " +
+                ": rank " + std::to_string(identity->rank) + " waits in " +
                 text_of(ours.call, ours.root, ours.bytes, root, bytes) + ", rank " + std::to_string(theirs.from) +
                 " calls " + text_of(theirs.call, theirs.root, theirs.bytes, root, bytes),
        .remedy = "call the same operations in the same order, with the same sizes and root, on all ranks"});

@@ -15,6 +15,7 @@
 #include "boot/ties.hpp"
 #include "core/failure.hpp"
 #include "core/handler.hpp"
+#include "core/identity.hpp"
 #include "core/other_jobs.hpp"
 #include "core/send_queue.hpp"
 #include "core/waiting.hpp"
@@ -32,14 +33,14 @@ constinit std::set<int32_t>* afar = nullptr;
 constinit std::set<int32_t>* leaving = nullptr;
 
 bool is_afar(int32_t job_rank) {
-  return job_rank < world->places && world->job.place_here(job_rank) < 0;
+  return job_rank < identity->places && identity->job.place_here(job_rank) < 0;
 }
 
 // The launcher's line of a rank; nullptr: of another host, or of another job that we know nothing of any more.
 boot::RankStatus* line_of(int32_t job_rank) {
-  if (job_rank >= world->places) return line_of_other(job_rank);
-  const int32_t place = world->job.place_here(job_rank);
-  return place >= 0 ? &world->line_at(place) : nullptr;
+  if (job_rank >= identity->places) return line_of_other(job_rank);
+  const int32_t place = identity->job.place_here(job_rank);
+  return place >= 0 ? &identity->line_at(place) : nullptr;
 }
 
 bool said_to_leave(int32_t job_rank) {
@@ -59,9 +60,9 @@ void write_tie(int32_t job_rank, bool on) {
     afar->insert(job_rank);
     return;
   }
-  const boot::Ties ties(world->job.segment, world->places_here(), world->job.started_here());
-  const int32_t ours = world->place_here();
-  const int32_t theirs = world->job.place_here(job_rank);
+  const boot::Ties ties(identity->job.segment, identity->places_here(), identity->job.started_here());
+  const int32_t ours = identity->place_here();
+  const int32_t theirs = identity->job.place_here(job_rank);
   if (on ? ties.tie(ours, theirs) : ties.cut(ours, theirs)) return;
   out_of_memory({.cause = "cannot note in the job's shared memory that processes are connected",
                  .error = errno,
@@ -70,12 +71,12 @@ void write_tie(int32_t job_rank, bool on) {
 
 // More processes share this host's processors than at the start.
 void tune_waits() {
-  Backoff::tune(world->job.local_ranks + tied, world->job.local_cpus);
+  Backoff::tune(identity->job.local_ranks + tied, identity->job.local_cpus);
 }
 
 // With the lock.
 void count_communicators(int32_t job_rank, int32_t by) {
-  if (job_rank >= world->places) {
+  if (job_rank >= identity->places) {
     if (share_with_other(job_rank, by) && !is_far(job_rank)) tied += by;
     return tune_waits();
   }
@@ -90,7 +91,7 @@ void count_communicators(int32_t job_rank, int32_t by) {
 }
 
 bool has_foreign(const Group& group) {
-  if (!world->job.can_grow()) return false;
+  if (!identity->job.can_grow()) return false;
   if (group.table.empty() && group.stride == 1) {
     return group.size > 0 && (is_foreign(group.first) || is_foreign(group.first + group.size - 1));
   }
@@ -113,11 +114,11 @@ bool has_parted(int32_t job_rank) {
 }
 
 bool is_foreign(int32_t job_rank) {
-  return static_cast<uint32_t>(job_rank - world->first) >= static_cast<uint32_t>(world->size);
+  return static_cast<uint32_t>(job_rank - identity->first) >= static_cast<uint32_t>(identity->size);
 }
 
 uint32_t generation_of(int32_t job_rank) {
-  if (!world->job.can_grow()) return 0;
+  if (!identity->job.can_grow()) return 0;
   const boot::RankStatus* const line = line_of(job_rank);
   return line != nullptr ? line->generation.load(std::memory_order_acquire) : 0;
 }
@@ -136,7 +137,7 @@ bool has_gone(int32_t job_rank) {
 }
 
 bool knows_way_to(int32_t job_rank) {
-  const bool told = world->first == 0 && job_rank < world->job.started;
+  const bool told = identity->first == 0 && job_rank < identity->job.started;
   return told || !is_afar(job_rank) || boot::is_introduced(job_rank);
 }
 
@@ -149,7 +150,7 @@ bool tie(const Group& group) {
   if (!has_foreign(group)) return false;
   std::lock_guard guard(growth_lock);
   if (shared_communicators == nullptr)
-    shared_communicators = new std::vector<int32_t>(static_cast<size_t>(world->places));
+    shared_communicators = new std::vector<int32_t>(static_cast<size_t>(identity->places));
   for (int32_t r = 0; r < group.size; ++r) {
     const int32_t job_rank = group.job_rank(r);
     if (!is_foreign(job_rank)) continue;
@@ -189,7 +190,7 @@ void say_that_we_leave() {
     if (afar != nullptr) all.assign(afar->begin(), afar->end());
   }
   for (const int32_t rank : all) {
-    if (!has_parted(rank)) send_control(world->peer(rank), 0, leaving_kind, &world->rank, sizeof world->rank);
+    if (!has_parted(rank)) send_control(world->peer(rank), 0, leaving_kind, &identity->rank, sizeof identity->rank);
   }
 }
 
@@ -204,21 +205,21 @@ bool those_afar_leave() {
 }  // namespace
 
 void leave_together() {
-  if (!world->job.can_grow()) return;
-  boot::RankStatus& ours = world->line_at(world->place_here());
+  if (!identity->job.can_grow()) return;
+  boot::RankStatus& ours = identity->line_at(identity->place_here());
   ours.phase.store(static_cast<uint32_t>(boot::Phase::leaving), std::memory_order_release);
   say_that_we_leave();
-  const bool grown = world->line_at(0).grown.load(std::memory_order_acquire) != 0;
+  const bool grown = identity->line_at(0).grown.load(std::memory_order_acquire) != 0;
   if (!grown && those_afar_leave() && others_leave()) return;  // nobody is of another world
-  const boot::Ties ties(world->job.segment, world->places_here(), world->job.started_here());
+  const boot::Ties ties(identity->job.segment, identity->places_here(), identity->job.started_here());
   const auto stays = [](int32_t place) {
-    const int32_t job_rank = world->job.rank_at(place);
+    const int32_t job_rank = identity->job.rank_at(place);
     const boot::Phase phase = phase_of(job_rank);
     return is_foreign(job_rank) && (phase == boot::Phase::started || phase == boot::Phase::initialised);
   };
   const auto all_leave = [&] {
     if (!others_leave() || !those_afar_leave()) return false;
-    const std::vector<int> connected = ties.connected_with(world->place_here());
+    const std::vector<int> connected = ties.connected_with(identity->place_here());
     return std::none_of(connected.begin(), connected.end(), stays);
   };
   while (!all_leave()) {

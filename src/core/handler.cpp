@@ -3,6 +3,7 @@
 #include "core/handler.hpp"
 
 #include "core/failure.hpp"
+#include "core/identity.hpp"
 #include "core/other_jobs.hpp"
 #include "core/world.hpp"
 
@@ -100,7 +101,7 @@ void on_numbered_arrival(const transport::Arrival& arrival) {
 }
 
 bool is_from(const transport::Arrival& arrival, int32_t rank) {
-  if (rank < 0 || (rank >= world->places && !is_of_known_job(rank))) return false;
+  if (rank < 0 || (rank >= identity->places && !is_of_known_job(rank))) return false;
   if (arrival.from != transport::no_peer) return arrival.from == rank;
   return !world->peer(rank).transport->capabilities().names_senders;
 }

@@ -26,6 +26,7 @@
 #include "boot/status.hpp"
 #include "core/context.hpp"
 #include "core/failure.hpp"
+#include "core/identity.hpp"
 #include "core/progress.hpp"
 #include "core/settings.hpp"
 #include "core/waiting.hpp"
@@ -95,7 +96,7 @@ boot::RankStatus& line_of(const OtherJob& job, int32_t rank) {
 
 // In MPI_Finalize a process may leave before us, once it sees that we are on our way.
 bool is_leaving() {
-  const auto phase = world->line_at(world->place_here()).phase.load(std::memory_order_relaxed);
+  const auto phase = identity->line_at(identity->place_here()).phase.load(std::memory_order_relaxed);
   return phase == static_cast<uint32_t>(boot::Phase::leaving);
 }
 
@@ -256,7 +257,7 @@ int visit(int number, OtherJob& made, std::string& why) {
   const int segment = map_lines(made, address, made.places, why);
   if (segment < 0) return -1;
   const uint64_t alike = boot::status_of(made.header, 0).alike.load(std::memory_order_relaxed);
-  if (alike == world->line_at(0).alike.load(std::memory_order_relaxed) &&
+  if (alike == identity->line_at(0).alike.load(std::memory_order_relaxed) &&
       mailbox_bytes(started) == static_cast<int64_t>(world->mailbox_limit) &&
       world->transports.add_job(made.first, made.places, segment))
     return segment;
@@ -271,11 +272,11 @@ bool visit_far(int number, OtherJob& made, std::string& why) {
   boot::Packet answer;
   const auto question = boot::Packet()
                             .put(boot::request::facts)
-                            .put(world->place_here())
-                            .put(world->job.generation)
+                            .put(identity->place_here())
+                            .put(identity->job.generation)
                             .put(number - boot::job_numbers);
   if (!boot::ask_launcher(
-          world->job.service, question, answer, [] { (void)progress(); }, patience_s)) {
+          identity->job.service, question, answer, [] { (void)progress(); }, patience_s)) {
     why = why_not(made.id, errno, "is on another host, and mpiexec cannot be asked about it", "see whether it runs");
     return false;
   }
@@ -300,7 +301,7 @@ bool visit_far(int number, OtherJob& made, std::string& why) {
     return false;
   }
   made.id = id;
-  if (alike != world->line_at(0).alike.load(std::memory_order_relaxed) ||
+  if (alike != identity->line_at(0).alike.load(std::memory_order_relaxed) ||
       mailbox_bytes(started) != static_cast<int64_t>(world->mailbox_limit)) {
     why = why_not(made.id, 0, other_settings, same_settings);
     return false;
@@ -309,7 +310,7 @@ bool visit_far(int number, OtherJob& made, std::string& why) {
   if (segment < 0) return false;
   close(segment);
   made.introduction = world->transports.add_far_job({.first = made.first,
-                                                     .place = world->rank,
+                                                     .place = identity->rank,
                                                      .senior = made.senior,
                                                      .secret = secret,
                                                      .sleeps = !Backoff::spins(),
@@ -320,7 +321,7 @@ bool visit_far(int number, OtherJob& made, std::string& why) {
 }  // namespace
 
 int32_t renumbered(int32_t rank, int32_t teller) {
-  if (teller < world->places) return rank;
+  if (teller < identity->places) return rank;
   if (!is_far(teller)) return is_far(rank) ? unknown_process : rank ^ block_of(teller);
   const OtherJob* const job = job_of(teller);
   if (job == nullptr) return unknown_process;
@@ -329,21 +330,21 @@ int32_t renumbered(int32_t rank, int32_t teller) {
 }
 
 int32_t numbered_by(int32_t other, int32_t rank) {
-  if (other < world->places) return rank;
+  if (other < identity->places) return rank;
   if (!is_far(other)) return rank ^ block_of(other);
   const OtherJob* const job = job_of(other);
   return job != nullptr ? rank + job->theirs : unknown_process;
 }
 
 int32_t rank_in_job(int number, int32_t place) {
-  return ((number < boot::job_numbers ? number ^ world->job.number : number) << boot::job_shift) + place;
+  return ((number < boot::job_numbers ? number ^ identity->job.number : number) << boot::job_shift) + place;
 }
 
 bool comes_before(int32_t rank, int32_t other) {
   const int32_t far = is_far(rank) ? rank : other;
   const OtherJob* const job = is_far(far) ? job_of(far) : nullptr;
   if (job == nullptr) {
-    const int32_t own = world->job.number << boot::job_shift;
+    const int32_t own = identity->job.number << boot::job_shift;
     return (rank ^ own) < (other ^ own);
   }
   const auto key = [job](int32_t each) {
@@ -392,12 +393,13 @@ bool knows_far_jobs() {
 }
 
 int32_t ranks_of_all_jobs() {
-  const bool has_room = world->job.one_host() && world->job.can_grow() && world->places <= boot::most_places_of_a_job;
-  return has_room ? boot::all_job_numbers << boot::job_shift : world->places;
+  const bool has_room =
+      identity->job.one_host() && identity->job.can_grow() && identity->places <= boot::most_places_of_a_job;
+  return has_room ? boot::all_job_numbers << boot::job_shift : identity->places;
 }
 
 std::string meet_job(int number, const std::string& id, int32_t place) {
-  const int ours = world->job.number;
+  const int ours = identity->job.number;
   if (ours == 0 || !world->transports.takes_jobs())
     return "this job cannot be connected with others: it has no number, as more than " +
            std::to_string(boot::job_numbers - 1) +
@@ -405,9 +407,9 @@ std::string meet_job(int number, const std::string& id, int32_t place) {
   if (number < 1 || number >= boot::all_job_numbers || place < 0 || place >= boot::most_places_of_a_job)
     return "that names no job";
   const int32_t first = rank_in_job(number, 0);
-  if (first == 0 && !id.empty() && id != world->job.id)
+  if (first == 0 && !id.empty() && id != identity->job.id)
     return why_not(id, 0, "is not on this host, or has ended", same_host);
-  if (first == 0) return place < world->places ? "" : "that names no process";
+  if (first == 0) return place < identity->places ? "" : "that names no process";
   const std::lock_guard guard(meeting);
   if (OtherJob* const known = job_of(first); known != nullptr) {
     if (!has_ended(*known) && (id.empty() || known->id == id))
@@ -432,9 +434,9 @@ std::string meet_job(int number, const std::string& id, int32_t place) {
 
 std::string meet_jobs_of(const std::vector<int32_t>& ranks) {
   for (const int32_t rank : ranks) {
-    if (rank >= 0 && rank < world->places) continue;
+    if (rank >= 0 && rank < identity->places) continue;
     const int block = rank >> boot::job_shift;
-    const int number = is_far(rank) ? block : block ^ world->job.number;
+    const int number = is_far(rank) ? block : block ^ identity->job.number;
     if (std::string why = meet_job(number, "", place_in(rank)); !why.empty()) return why;
   }
   return {};

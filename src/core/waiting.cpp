@@ -17,6 +17,7 @@
 #include "base/setting.hpp"
 #include "core/beside.hpp"
 #include "core/event.hpp"
+#include "core/identity.hpp"
 #include "core/progress.hpp"
 #include "core/work.hpp"
 
@@ -93,7 +94,7 @@ void Backoff::tune(int ranks_here, int cpus_here) {
 void Backoff::tune_for_threads(int threads) {
   // A look at a lane takes the line of its lock and of its ring from the thread that is at it, so threads share the
   // looks. Where they share cores, a round may take a time slice.
-  const bool apart = threads <= world->cpu_share;
+  const bool apart = threads <= identity->cpu_share;
   const uint32_t looking = apart ? std::bit_ceil(static_cast<uint32_t>(std::max(threads, 1))) : 1;
   world->waits.others_every.store(8 * looking, std::memory_order_relaxed);
   if (apart) return;
@@ -174,7 +175,7 @@ void Backoff::yield() {
 bool Backoff::in_crowd() {
   if (!world->concurrent || counted_ || service_) return false;
   counted_ = true;
-  return world->waits.awake.fetch_add(1, std::memory_order_relaxed) >= world->cpu_share;
+  return world->waits.awake.fetch_add(1, std::memory_order_relaxed) >= identity->cpu_share;
 }
 
 // Of a thread that waits for memory; under the lock, where there are several threads.

@@ -25,6 +25,7 @@
 #include "core/growth.hpp"
 #include "core/handler.hpp"
 #include "core/hosts.hpp"
+#include "core/identity.hpp"
 #include "core/other_jobs.hpp"
 #include "core/p2p.hpp"
 #include "core/progress_thread.hpp"
@@ -44,6 +45,7 @@ namespace {
 World process_world;
 }
 constinit World* world = &process_world;
+constinit Identity* identity = &process_world.identity;
 constinit Peer PeerTable::stranger;
 
 namespace {
@@ -81,19 +83,19 @@ constinit base::ChoiceSetting connect_setting{
     2};
 WEFT_SETTING(connect_setting);
 
-void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
-
 size_t header_bytes() {
-  return boot::job_header_bytes(world->places_here());
+  return boot::job_header_bytes(identity->places_here());
 }
 
 void map_header() {
-  header = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, world->job.segment.needed(), 0);
+  void* const header =
+      mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, identity->job.segment.needed(), 0);
   if (header == MAP_FAILED) {
     start_failed({.cause = "cannot map the head of the job's shared memory",
                   .error = errno,
                   .remedy = "raise the limit on address space (ulimit -v)"});
   }
+  identity->status_lines = header;
 }
 
 int32_t own_cpus() {
@@ -101,7 +103,7 @@ int32_t own_cpus() {
 }
 
 transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpu_share) {
-  if (how == Design::global || (transport::shares_endpoints() && !world->job.one_host())) return {};
+  if (how == Design::global || (transport::shares_endpoints() && !identity->job.one_host())) return {};
   const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : cpu_share);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
   const uint32_t spread = how == Design::hot ? ~0u : 0;
@@ -132,7 +134,7 @@ void close_lanes() {
 std::string shown_host() {
   char name[256] = "";
   (void)gethostname(name, sizeof name - 1);
-  const std::vector<int>& here = world->job.here;
+  const std::vector<int>& here = identity->job.here;
   const auto count = static_cast<int>(here.size());
   std::string text = name;
   if (count == 1) return text + " (rank " + std::to_string(here.front()) + ")";
@@ -150,34 +152,34 @@ std::string shown_host() {
 
 // Of all hosts, in order.
 std::vector<int> first_ranks() {
-  const auto hosts = find_hosts(world->rank, world->size, [](int32_t rank) { return boot::host_of(rank); });
+  const auto hosts = find_hosts(identity->rank, identity->size, [](int32_t rank) { return boot::host_of(rank); });
   if (hosts != nullptr) return {hosts->first_ranks(), hosts->first_ranks() + hosts->count()};
-  std::vector<int> all(static_cast<size_t>(world->size));  // each has a host to itself
+  std::vector<int> all(static_cast<size_t>(identity->size));  // each has a host to itself
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
 
 void open_transports() {
-  world->transports.open({.rank = world->rank,
-                          .ranks = world->places,
-                          .place = world->place_here(),
-                          .places = world->places_here(),
-                          .place_of = [job = &world->job](int rank) { return job->place_here(rank); },
-                          .generation = world->job.generation,
-                          .segment = world->job.segment,
+  world->transports.open({.rank = identity->rank,
+                          .ranks = identity->places,
+                          .place = identity->place_here(),
+                          .places = identity->places_here(),
+                          .place_of = [job = &identity->job](int rank) { return job->place_here(rank); },
+                          .generation = identity->job.generation,
+                          .segment = identity->job.segment,
                           .lanes = world->lane_map,
                           .own_sink = on_counted_arrival,
-                          .watched = boot::has_own_launcher(world->job.launcher) ? 0 : world->job.local_ranks,
-                          .block = ranks_of_all_jobs() > world->places ? boot::most_places_of_a_job : 0});
-  Backoff::tune(world->job.local_ranks, world->job.local_cpus);
-  if (world->job.one_host()) return;
-  const bool late = world->first != 0;
+                          .watched = boot::has_own_launcher(identity->job.launcher) ? 0 : identity->job.local_ranks,
+                          .block = ranks_of_all_jobs() > identity->places ? boot::most_places_of_a_job : 0});
+  Backoff::tune(identity->job.local_ranks, identity->job.local_cpus);
+  if (identity->job.one_host()) return;
+  const bool late = identity->first != 0;
   world->transports.open_hosts(
-      {.secret = world->job.secret,
+      {.secret = identity->job.secret,
        .sleeps = !Backoff::spins(),
        .threads = world->concurrent,
        .directory = {boot::publish, boot::published, boot::longest_value(), [] { boot::barrier([] {}); }},
-       .first_here = world->job.host(),
+       .first_here = identity->job.host(),
        .host = shown_host(),
        .first_ranks = first_ranks,
        .page = late ? nullptr : &boot::host_page(),
@@ -194,7 +196,7 @@ void send_the_last() {
 // Messages of ours may still be on their way, and others may need our help with theirs. That is done together once:
 // afterwards ranks come and go as they like.
 void leave_hosts() {
-  const bool afar = !world->job.one_host();
+  const bool afar = !identity->job.one_host();
   if (!afar || world->hosts_left) {
     if (afar || knows_far_jobs()) send_the_last();
     return;
@@ -202,7 +204,7 @@ void leave_hosts() {
   world->hosts_left = true;
   wait_until([] { return world->transports.all_sent(); });
   world->transports.leave();
-  if (world->first != 0) return;  // spawned: the launcher does not know us
+  if (identity->first != 0) return;  // spawned: the launcher does not know us
   boot::barrier([] {
     (void)progress();
     look_around(base::now_ns());
@@ -215,25 +217,25 @@ void leave_hosts() {
 class Agreement {
  public:
   explicit Agreement(uint64_t ours) : ours_(ours) {
-    if (!world->job.one_host() && world->place_here() == 0) boot::publish(key, published());
+    if (!identity->job.one_host() && identity->place_here() == 0) boot::publish(key, published());
   }
 
   void check_here() const {
-    if (!boot::reserve_segment(world->job.segment.needed(), 0, sizeof(boot::RankStatus))) {
+    if (!boot::reserve_segment(identity->job.segment.needed(), 0, sizeof(boot::RankStatus))) {
       start_failed({.cause = "no memory for the head of the job's shared memory",
                     .error = errno,
                     .remedy = "free memory on this host, or raise the job's memory limit"});
     }
-    boot::RankStatus& first = boot::status_of(header, 0);
+    boot::RankStatus& first = identity->line_at(0);
     uint64_t theirs = 0;
     if (first.alike.compare_exchange_strong(theirs, ours_, std::memory_order_relaxed) || theirs == ours_) return;
     if (first.told.exchange(1, std::memory_order_relaxed) != 0) ::sleep(2);  // another says so, and ends the job
-    disagree(world->job.one_host() ? "another rank" : "another rank of its host");
+    disagree(identity->job.one_host() ? "another rank" : "another rank of its host");
   }
 
   // After a barrier of the launcher.
   void check_hosts() const {
-    if (world->job.one_host() || world->rank == 0 || world->place_here() != 0) return;
+    if (identity->job.one_host() || identity->rank == 0 || identity->place_here() != 0) return;
     if (boot::published(0, key) != published()) disagree("rank 0");
   }
 
@@ -243,7 +245,7 @@ class Agreement {
   std::string published() const { return std::to_string(static_cast<uint32_t>(ours_)); }
 
   [[noreturn]] static void disagree(const char* other) {
-    start_failed({.cause = "rank " + std::to_string(world->rank) +
+    start_failed({.cause = "rank " + std::to_string(identity->rank) +
                            " would choose other algorithms in collective operations than " + other,
                   .remedy = "give all ranks the same settings (WEFT_COLL_LEADERS, WEFT_DEVICES, WEFT_REPRODUCIBLE, "
                             "WEFT_TUNING, those that end in _ALGORITHM "
@@ -255,8 +257,8 @@ class Agreement {
 
 // For programs in which all talk to all. Each begins behind itself, so that not all ask for the same rank.
 void connect_all() {
-  const int32_t own = world->rank - world->first;
-  for (int32_t i = 0; i < world->size; ++i) (void)world->peer(world->first + (own + i) % world->size);
+  const int32_t own = identity->rank - identity->first;
+  for (int32_t i = 0; i < identity->size; ++i) (void)world->peer(identity->first + (own + i) % identity->size);
 }
 
 }  // namespace
@@ -267,10 +269,10 @@ void start(bool multiple, uint64_t (*alike)()) {
     if (is_far(rank)) return far_way_lost(rank, problem);
     if (!has_parted(rank)) peer_lost(rank, problem);
   });
-  world->job = boot::join(transport::segment_bytes, [] { return !transport::shares_endpoints(); });
-  world->rank = world->job.rank;
-  world->size = world->job.size;
-  world->places = world->job.places;
+  identity->job = boot::join(transport::segment_bytes, [] { return !transport::shares_endpoints(); });
+  identity->rank = identity->job.rank;
+  identity->size = identity->job.size;
+  identity->places = identity->job.places;
   if (const std::string wrong = pages::check_settings(); !wrong.empty()) {
     start_failed({.cause = wrong, .remedy = "see docs/memory.md and weft info memory"});
   }
@@ -279,24 +281,24 @@ void start(bool multiple, uint64_t (*alike)()) {
   agreement.check_here();
   const auto how = static_cast<Design>(design.value());
   const int cpus = own_cpus();
-  const int cpu_share = std::clamp(world->job.local_cpus / std::max(world->job.local_ranks, 1), 1, cpus);
-  const bool by_thread = wants_progress_thread(world->job.local_ranks, world->job.local_cpus);
-  world->open({.rank = world->job.rank,
-               .size = world->job.size,
-               .first = world->job.first,
-               .places = world->job.places,
+  const int cpu_share = std::clamp(identity->job.local_cpus / std::max(identity->job.local_ranks, 1), 1, cpus);
+  const bool by_thread = wants_progress_thread(identity->job.local_ranks, identity->job.local_cpus);
+  world->open({.rank = identity->job.rank,
+               .size = identity->job.size,
+               .first = identity->job.first,
+               .places = identity->job.places,
                .multiple = multiple,
                .concurrent = multiple || by_thread,
                .design = how,
                .cpus = cpus,
                .cpu_share = cpu_share,
-               .mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world->job.started)),
+               .mailbox_limit = static_cast<uint32_t>(mailbox_bytes(identity->job.started)),
                .lane_map = make_lane_map(multiple, how, cpu_share)});
   open_transports();
   agreement.check_hosts();
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].ring = world->transports.inlined_ring(i);
-  boot::set_phase(header, world->place_here(), boot::Phase::initialised);
-  world->running = true;
+  boot::set_phase(identity->status_lines, identity->place_here(), boot::Phase::initialised);
+  identity->running = true;
   if (by_thread) start_progress_thread();
   if (connect_setting.value() == 1) connect_all();
 }
@@ -307,38 +309,43 @@ void rest() {
   leave_hosts();
   leave_other_jobs();
   base::end_copy_threads();
-  boot::say_done(world->job);
-  boot::set_phase(header, world->place_here(), boot::Phase::finalized);
-  world->rests = true;
+  boot::say_done(identity->job);
+  boot::set_phase(identity->status_lines, identity->place_here(), boot::Phase::finalized);
+  identity->rests = true;
 }
 
 void resume() {
-  world->rests = false;
-  boot::set_phase(header, world->place_here(), boot::Phase::initialised);
+  identity->rests = false;
+  boot::set_phase(identity->status_lines, identity->place_here(), boot::Phase::initialised);
   world->transports.resume();
-  if (wants_progress_thread(world->job.local_ranks, world->job.local_cpus)) start_progress_thread();
+  if (wants_progress_thread(identity->job.local_ranks, identity->job.local_cpus)) start_progress_thread();
 }
 
 void stop() {
-  if (!world->rests) rest();
-  world->running = false;
-  boot::leave(world->job);
-  boot::set_phase(header, world->place_here(), boot::Phase::left);
-  munmap(header, header_bytes());
+  if (!identity->rests) rest();
+  identity->running = false;
+  boot::leave(identity->job);
+  boot::set_phase(identity->status_lines, identity->place_here(), boot::Phase::left);
+  munmap(identity->status_lines, header_bytes());
   world->close();
   world->transports.close();
 }
 
+void enter(World* entered) {
+  world = entered;
+  identity = &entered->identity;
+}
+
 void World::open(const Config& config) {
-  rank = config.rank;
-  size = config.size;
-  first = config.first;
-  places = config.places != 0 ? config.places : config.size;
+  identity.rank = config.rank;
+  identity.size = config.size;
+  identity.first = config.first;
+  identity.places = config.places != 0 ? config.places : config.size;
+  identity.cpus = config.cpus;
+  identity.cpu_share = config.cpu_share;
   multiple = config.multiple;
   concurrent = config.concurrent;
   design = config.design;
-  cpus = config.cpus;
-  cpu_share = config.cpu_share;
   mailbox_limit = config.mailbox_limit;
   lane_map = config.lane_map;
   waits.spin_rounds = config.spin_rounds;
@@ -406,7 +413,7 @@ Peer* World::connect(int32_t job_rank) {
   if (Peer* known = peers.find(job_rank); known != &PeerTable::stranger) return known;
   auto* made = new Peer;
   made->rank = job_rank;
-  made->our_rank = numbered_by(job_rank, rank);
+  made->our_rank = numbered_by(job_rank, identity.rank);
   made->generation = generation_of(job_rank);
   made->transport = &transports.to(job_rank);
   made->endpoint = made->transport->connect(job_rank);
@@ -441,8 +448,8 @@ void World::forget(int32_t job_rank) {
   delete_peer(gone);
 }
 
-boot::RankStatus& World::line_at(int32_t place) const {
-  return boot::status_of(header, place);
+boot::RankStatus& Identity::line_at(int32_t place) const {
+  return boot::status_of(status_lines, place);
 }
 
 void Peer::open_way() {

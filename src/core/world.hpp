@@ -8,16 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "boot/job.hpp"
+#include "core/identity.hpp"
 #include "core/lane.hpp"
 #include "core/stamp.hpp"
 #include "core/waits.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/open.hpp"
-
-namespace weft::boot {
-struct RankStatus;
-}
 
 namespace weft::core {
 
@@ -150,18 +146,11 @@ struct Config {
 };
 
 struct World {
-  bool running = false;     // from start() to stop()
-  bool rests = false;       // between rest() and resume()
+  Identity identity;
   bool hosts_left = false;  // the ranks of all hosts have met at the end
   bool multiple = false;    // the program asked for MPI_THREAD_MULTIPLE
   bool concurrent = false;  // threads may be in core at the same time: locks are taken
   Design design = Design::hot;
-  int32_t rank = 0;            // in the job
-  int32_t size = 1;            // of MPI_COMM_WORLD
-  int32_t first = 0;           // rank in the job of its rank 0
-  int32_t places = 1;          // ranks in the job are below it: boot/job.hpp
-  int32_t cpus = 1;            // that this process may use
-  int32_t cpu_share = 1;       // the same when the ranks of this host share all evenly
   uint32_t mailbox_limit = 0;  // E0 up to here
   transport::LaneMap lane_map;
   PeerTable peers;
@@ -174,7 +163,6 @@ struct World {
   std::atomic<int32_t> saturated_lanes = 0;
   std::atomic<uint64_t> queues_waiting = 0;  // a bit for each of them that has messages
   base::Lock connect_lock;
-  boot::Job job;
   Thread main_thread;  // that of all threads of the program while they take turns
   ThreadList threads;
   Waits waits;
@@ -189,11 +177,6 @@ struct World {
   // Whether messages for this receive may come by any lane; and the lane by which they come otherwise.
   bool is_across(const Envelope& wanted) const { return wanted.tag == any_tag && lane_map.parts(); }
   Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.tag)]; }
-  // How many places this host's segment has, and which of them is ours.
-  int32_t places_here() const { return job.one_host() ? places : job.places_here(); }
-  int32_t place_here() const { return job.place_here(rank); }
-  // The launcher's line of a place of this host (boot/status.hpp).
-  boot::RankStatus& line_at(int32_t place) const;
   int64_t sends_open() const;
   bool receives_streams();  // data of streams (R1) are on their way to matched receives
   // Makes and ends everything but the transports to other ranks, which are the caller's: they are set after open(), and
@@ -208,7 +191,8 @@ struct World {
   Peer* connect(int32_t job_rank);
 };
 
-// The world that the calls of this process act on. There is one but in unit tests, which switch between several.
+// The world that the calls of this process act on. There is one but in unit tests, which enter() one of several.
+void enter(World* world);
 [[gnu::visibility("hidden")]] extern World* world;  // hidden here too: one load less than through the offset table
 
 inline Thread& this_thread() {

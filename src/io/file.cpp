@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "coll/agree.hpp"
-#include "core/world.hpp"
+#include "core/identity.hpp"
 #include "io/calls.hpp"
 #include "io/disk.hpp"
 #include "io/numbers.hpp"
@@ -31,7 +31,7 @@ int flags_of(const Mode& mode) {
 }
 
 bool on_one_host(const core::Comm& comm) {
-  return (core::world->job.one_host() && !comm.several_jobs) || (comm.hosts != nullptr && comm.hosts->count() == 1);
+  return (core::identity->job.one_host() && !comm.several_jobs) || (comm.hosts != nullptr && comm.hosts->count() == 1);
 }
 
 // Whether locks can be had where accesses need them, before the first access.
@@ -137,7 +137,7 @@ Result from_rank_0(core::Comm& comm, Result result) {
 // Whether this rank calls for all of its host: fsync by one process holds for the writes of all.
 bool leads_host(const core::Comm& comm) {
   if (comm.hosts != nullptr) return comm.hosts->place == 0;
-  return !core::world->job.one_host() || comm.several_jobs || comm.rank == 0;
+  return !core::identity->job.one_host() || comm.several_jobs || comm.rank == 0;
 }
 
 Result sync_here(File& file) {

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "base/copy.hpp"
-#include "core/world.hpp"
+#include "core/identity.hpp"
 #include "io/disk.hpp"
 
 namespace weft::io {
@@ -28,7 +28,7 @@ bool overlap(const Range& a, const Range& b) {
 
 // Aggregators of a host unless hints say otherwise: writes to one file take turns in the kernel.
 int64_t usual_per_host(const core::Comm& comm, int64_t ranks) {
-  const int cpus = comm.several_jobs ? 1 : core::world->cpus;  // another job may have others
+  const int cpus = comm.several_jobs ? 1 : core::identity->cpus;  // another job may have others
   return std::min<int64_t>(ranks, std::max(1, cpus / 2));
 }
 
@@ -37,7 +37,7 @@ int64_t usual_per_host(const core::Comm& comm, int64_t ranks) {
 std::vector<int32_t> choose_aggregators(const core::Comm& comm, const Hints& hints, int64_t bytes) {
   const core::Hosts* hosts = comm.hosts;
   // Without a table all ranks are on one host, or each has one to itself.
-  const bool apart = hosts == nullptr && comm.size > 1 && (!core::world->job.one_host() || comm.several_jobs);
+  const bool apart = hosts == nullptr && comm.size > 1 && (!core::identity->job.one_host() || comm.several_jobs);
   const int32_t host_count = hosts != nullptr ? hosts->count() : apart ? comm.size : 1;
   const int64_t on_host = hosts != nullptr ? hosts->ranks_on(0) : apart ? 1 : comm.size;
   const int64_t given = hints.per_host != 0 ? hints.per_host : hints.aggregators != 0 ? INT32_MAX : 0;

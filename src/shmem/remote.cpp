@@ -251,13 +251,13 @@ rma::Window* describe(core::Comm& comm, char* base, uint64_t bytes, rma::Part& p
 
 // The PEs of this host, rising.
 std::vector<int32_t> pes_here() {
-  const core::World& world = *core::world;
+  const core::Identity& own = *core::identity;
   std::vector<int32_t> pes;
-  if (world.job.one_host()) {
-    pes.resize(static_cast<size_t>(world.size));
+  if (own.job.one_host()) {
+    pes.resize(static_cast<size_t>(own.size));
     std::iota(pes.begin(), pes.end(), 0);
   } else {
-    pes.assign(world.job.here.begin(), world.job.here.end());
+    pes.assign(own.job.here.begin(), own.job.here.end());
     std::sort(pes.begin(), pes.end());
   }
   return pes;

@@ -16,6 +16,7 @@
 #include "boot/job.hpp"
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
+#include "core/identity.hpp"
 #include "core/life.hpp"
 #include "core/waiting.hpp"
 #include "device/device.hpp"
@@ -45,28 +46,28 @@ std::vector<Near>* near_table = nullptr;
 
 // Collective, as all that follows until the end of the start.
 void open(uint64_t heap_bytes) {
-  core::World& world = *core::world;
+  const core::Identity& own = *core::identity;
   open_teams();
   open_contexts();
   char* heap = obtain_heap(heap_bytes, heap_slack);
   open_heap(heap_bytes);
   open_windows(world_team().comm, second_world().comm, heap, heap_bytes);
-  near_table = new std::vector<Near>(static_cast<size_t>(world.size));
-  for (int32_t pe = 0; pe < world.size; ++pe) {
+  near_table = new std::vector<Near>(static_cast<size_t>(own.size));
+  for (int32_t pe = 0; pe < own.size; ++pe) {
     Near& near = (*near_table)[static_cast<size_t>(pe)];
-    if (!world.job.one_host() && world.job.place_here(pe) < 0) continue;
+    if (!own.job.one_host() && own.job.place_here(pe) < 0) continue;
     near.heap = mapped_heap(pe);
-    near.endpoint = world.peer(pe).endpoint;
+    near.endpoint = core::world->peer(pe).endpoint;
   }
   state.heap = reinterpret_cast<uintptr_t>(heap);
   state.heap_bytes = heap_bytes;
-  state.pe = world.rank;
+  state.pe = own.rank;
   state.near = near_table->data();
-  state.afar = !world.job.one_host();
+  state.afar = !own.job.one_host();
   device::at_open = [] { state.word = 0; };
   state.word = device::on() ? 0 : sizeof(uint64_t);
   check("shmem_init", coll::barrier(world_team().comm));  // all windows are open
-  state.pes = static_cast<uint32_t>(world.size);
+  state.pes = static_cast<uint32_t>(own.size);
 }
 
 // After a barrier. Notices of freed contexts reach their owners before these may leave the job.
@@ -116,7 +117,7 @@ void start(int level, bool once) {
     if (!core::join(level == SHMEM_THREAD_MULTIPLE, coll::open_choices)) {
       fail("shmem_init", "this process has left the job, as it exits", "initialise OpenSHMEM before");
     }
-    if (core::world->first != 0) {
+    if (core::identity->first != 0) {
       fail("shmem_init",
            "this process was spawned by MPI_Comm_spawn, and OpenSHMEM knows the ranks of a job's start alone",
            "use MPI in spawned processes, or start the program with mpiexec");

@@ -13,6 +13,7 @@
 #include "coll/offload.hpp"
 #include "coll/room.hpp"
 #include "core/context.hpp"
+#include "core/identity.hpp"
 #include "core/world.hpp"
 #include "shmem/error.hpp"
 #include "shmem/order.hpp"
@@ -69,8 +70,8 @@ void destroy(Team* team) {
 Team* make_world() {
   core::Comm parent;
   parent.context = core::no_context;
-  parent.rank = core::world->rank;
-  parent.size = core::world->size;
+  parent.rank = core::identity->rank;
+  parent.size = core::identity->size;
   parent.kind = base::Kind::communicator;
   core::Group* group = new_group(parent.size, parent.rank, 0, 1);
   const core::MeetingPoint meeting = core::meeting_point("OpenSHMEM: SHMEM_TEAM_WORLD");
@@ -103,13 +104,14 @@ Team* make_part(const char* function, Team& parent, const Members& members, int3
 
 // The PEs of this host. All of one host know that they are.
 Team* make_shared() {
-  const int32_t size = core::world->size;
-  if (core::world->job.one_host()) {
-    return make_part("shmem_init", *world, {0, 1, size}, core::world->rank, 0, SHMEM_TEAM_SHARED);
+  const int32_t size = core::identity->size;
+  if (core::identity->job.one_host()) {
+    return make_part("shmem_init", *world, {0, 1, size}, core::identity->rank, 0, SHMEM_TEAM_SHARED);
   }
-  std::vector<int32_t> here(core::world->job.here.begin(), core::world->job.here.end());
+  std::vector<int32_t> here(core::identity->job.here.begin(), core::identity->job.here.end());
   std::sort(here.begin(), here.end());
-  const auto place = static_cast<int32_t>(std::lower_bound(here.begin(), here.end(), core::world->rank) - here.begin());
+  const auto place =
+      static_cast<int32_t>(std::lower_bound(here.begin(), here.end(), core::identity->rank) - here.begin());
   const auto count = static_cast<int32_t>(here.size());
   const coll::Founders founders{
       {count, place, here.data()}, world->comm, world->comm.collective_context() | core::creation_contexts, 0};

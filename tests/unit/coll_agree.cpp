@@ -8,6 +8,7 @@
 
 #include "coll/agree.hpp"
 #include "coll_simulation.hpp"
+#include "core/identity.hpp"
 
 namespace {
 
@@ -127,7 +128,7 @@ TEST(Agreement, OfManyRanksTakesTwentyRoundsAndFewBytes) {
 
 // Of ranks that alternate between hosts, which is what takes most memory.
 TEST(Agreement, ADuplicateOfManyRanksSharesWhatTheyAre) {
-  core::world->job.here = {0};  // several hosts
+  core::identity->job.here = {0};  // several hosts
   core::Group group;
   group.size = many;
   group.hosts = core::find_hosts(0, many, [](int32_t rank) { return rank % (many / 32); });
@@ -146,7 +147,7 @@ TEST(Agreement, ADuplicateOfManyRanksSharesWhatTheyAre) {
   EXPECT_EQ(duplicate->hosts, original.hosts);
   EXPECT_EQ(duplicate->job_rank(many - 1), many - 1);
   delete duplicate;
-  core::world->job.here.clear();
+  core::identity->job.here.clear();
 }
 
 }  // namespace

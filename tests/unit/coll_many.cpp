@@ -29,6 +29,7 @@
 
 #include "coll/agree.hpp"
 #include "core/handler.hpp"
+#include "core/identity.hpp"
 #include "core/p2p.hpp"
 #include "core/path.hpp"
 #include "core/protocol/wire.hpp"
@@ -41,6 +42,7 @@ namespace {
 using coll::Founders;
 using coll::Vote;
 using core::Comm;
+using core::identity;
 using core::world;
 using core::rma::Part;
 using core::rma::Window;
@@ -292,8 +294,8 @@ std::vector<int32_t> ranks_of_host(int32_t rank) {
 }
 
 void open_world(int32_t rank, Stage& stage) {
-  world->job.here = ranks_of_host(rank);
-  world->job.local_ranks = on_a_host;
+  identity->job.here = ranks_of_host(rank);
+  identity->job.local_ranks = on_a_host;
   world->open({.rank = rank,
                .size = many,
                .mailbox_limit = transport::mailbox_limit(many),
@@ -304,9 +306,9 @@ void open_world(int32_t rank, Stage& stage) {
   world->transports.add(&stage);  // before the host's own: it plays the other ranks of the host too
   world->transports.open({.rank = rank,
                           .ranks = many,
-                          .place = world->place_here(),
+                          .place = identity->place_here(),
                           .places = on_a_host,
-                          .place_of = [](int r) { return world->job.place_here(r); },
+                          .place_of = [](int r) { return identity->job.place_here(r); },
                           .segment = segment,
                           .lanes = {},
                           .own_sink = core::on_counted_arrival,
@@ -340,7 +342,7 @@ Window* make_window(Comm& parent) {
   std::vector<Part> parts(here.size());
   Founders team = coll::founders_of(*window->comm);
   team.size = on_a_host;
-  team.place = world->place_here();
+  team.place = identity->place_here();
   team.ranks = here.data();
   EXPECT_EQ(coll::gather_all(team, &part, sizeof part, parts.data()), core::no_error);
   for (size_t i = 0; i < here.size(); ++i) EXPECT_EQ(parts[i].holder, here[i]);

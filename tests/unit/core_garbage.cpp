@@ -187,7 +187,7 @@ TEST(GarbageForWindows, OfAPeerIsTakenDroppedOrRefused) {
   for (uint64_t seed = 1; seed <= (rounds() + messages - 1) / messages; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Ranks ranks({.seed = seed, .wire = {.room = 1 << 20, .memory = false}});
-    core::world = &ranks.world(0);
+    core::enter(&ranks.world(0));
     Target target(ranks.comm(0), ranks.world(1).transports.to(0), seed);
     set_end(jump_out);
     for (uint64_t i = 0; i < messages; ++i, ++taken) {

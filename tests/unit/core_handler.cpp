@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/handler.hpp"
+#include "core/identity.hpp"
 #include "core/path.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/request_number.hpp"
@@ -71,7 +72,7 @@ uint64_t stale() {
 // From a peer, on lane 0.
 template <class Payload>
 void arrive(uint8_t kind, const Payload& payload, int32_t source) {
-  world->size = world->places = 8;
+  identity->size = identity->places = 8;
   on_arrival({kind, {0, source, 0, 0}, &payload, sizeof payload, source});
 }
 

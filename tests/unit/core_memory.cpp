@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/identity.hpp"
 #include "core/memory/direct.hpp"
 #include "core/world.hpp"
 #include "datatype/type.hpp"
@@ -26,7 +27,7 @@ class Regions : public testing::Test {
 
   // Our own memory, reached in this way.
   explicit Regions(Reach reach = Reach::mapped) {
-    region_.job_rank = world->rank;
+    region_.job_rank = identity->rank;
     region_.reach = reach;
     region_.bytes = sizeof words_;
     region_.memory = register_memory(words_.data(), sizeof words_);

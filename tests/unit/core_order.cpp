@@ -220,7 +220,7 @@ TEST(Order, ASourceThatKeepsAMessageBackHoldsNoOtherUp) {
   EXPECT_TRUE(is_done(c));
   EXPECT_EQ(third, pattern(8, 2));
   for (Request* r : {&a, &b, &c}) free_request(r);
-  world = before;
+  enter(before);
 }
 
 // A thread posts, cancels and completes receives from any source while another one holds the locks of all other lanes.
@@ -261,7 +261,7 @@ TEST(Order, ReceivesFromAnySourceTakeTheLockOfOneLane) {
     if (i != mine) world->lanes[i].lock.unlock();
   }
   other.join();
-  world = before;
+  enter(before);
 }
 
 // Where MPI_ANY_TAG reads the lanes of a communicator together, what finds any lane full keeps back all that follows.

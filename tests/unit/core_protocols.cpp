@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/identity.hpp"
 #include "core/protocol/wire.hpp"
 #include "core_messages.hpp"
 #include "datatype/pack.hpp"
@@ -363,7 +364,7 @@ TEST(World, SeveralLiveInOneProcessOneAfterTheOther) {
     Ranks ranks({.ranks = 5});
     ranks.run([&](int32_t rank) {
       Comm& comm = ranks.comm(rank);
-      EXPECT_EQ(world->rank, rank);
+      EXPECT_EQ(identity->rank, rank);
       Bytes room(4);
       Request& r = begin_receive(comm, room, (rank + 4) % 5, 0);
       finish(begin_send(comm, pattern(4, rank), (rank + 1) % 5, 0));

@@ -65,7 +65,7 @@ class Switchboard {
     core::World* const world = core::world;
     core::Thread* const thread = core::own_thread;
     act();
-    core::world = world;
+    core::enter(world);
     core::own_thread = thread;
   }
   static void step() { away(Schedule::step); }
@@ -249,11 +249,11 @@ class Ranks {
  public:
   explicit Ranks(const Plan& plan) : plan_(plan), board_(plan.ranks, plan.wire, plan.seed) {
     for (int32_t rank = 0; rank < plan.ranks; ++rank) open(rank);
-    core::world = nullptr;
+    core::enter(before_);
   }
   ~Ranks() {
     for (auto& one : ranks_) {
-      core::world = &one->world;
+      core::enter(&one->world);
       core::own_thread = nullptr;
       one->world.close();
       one->world.transports.close();
@@ -262,7 +262,7 @@ class Ranks {
         delete thread;
       }
     }
-    core::world = before_;
+    core::enter(before_);
     core::own_thread = nullptr;
   }
   Ranks(const Ranks&) = delete;
@@ -275,7 +275,7 @@ class Ranks {
     int32_t running = plan_.ranks;
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
       schedule.add([&, rank] {
-        core::world = &world(rank);
+        core::enter(&world(rank));
         core::own_thread = nullptr;
         program(rank);
         --running;
@@ -305,9 +305,10 @@ class Ranks {
   core::World& world(int32_t rank) { return ranks_[static_cast<size_t>(rank)]->world; }
   core::Comm& comm(int32_t rank) { return ranks_[static_cast<size_t>(rank)]->comm; }
   core::Counters counters(int32_t rank) {
-    core::World* const now = std::exchange(core::world, &world(rank));
+    core::World* const now = core::world;
+    core::enter(&world(rank));
     const core::Counters counted = core::counters();
-    core::world = now;
+    core::enter(now);
     return counted;
   }
   uint64_t sent(int32_t rank, core::Path path) { return counters(rank).sent[static_cast<int>(path)].messages; }
@@ -321,7 +322,7 @@ class Ranks {
 
   void open(int32_t rank) {
     auto& one = *ranks_.emplace_back(new Rank);
-    core::world = &one.world;
+    core::enter(&one.world);
     core::own_thread = nullptr;
     const bool threads = plan_.lanes > 1;  // one thread in truth: locks are taken, and always free
     board_.lanes = {plan_.lanes - 1, threads && plan_.by_tag ? ~0U : 0};

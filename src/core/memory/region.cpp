@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/memory/region.hpp"
 
+#include "core/identity.hpp"
 #include "core/world.hpp"
 
 namespace weft::core::memory {
@@ -11,7 +12,7 @@ MemoryRef register_memory(const void* memory, uint64_t bytes) {
 }
 
 char* map(int32_t job_rank, const MemoryRef& memory) {
-  if (job_rank == world->rank) return reinterpret_cast<char*>(memory.address);
+  if (job_rank == identity->rank) return reinterpret_cast<char*>(memory.address);
   return static_cast<char*>(world->peer(job_rank).endpoint->map(memory));
 }
 

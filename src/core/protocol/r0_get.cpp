@@ -15,6 +15,7 @@
 #include "core/comm.hpp"
 #include "core/event.hpp"
 #include "core/failure.hpp"
+#include "core/identity.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 #include "device/traffic.hpp"
@@ -87,7 +88,7 @@ bool may_go_straight(const Request& r, const Peer& peer) {
 }  // namespace
 
 bool may_stream(int64_t bytes) {
-  return bytes <= get_limit.value() && world->job.local_ranks <= world->job.local_cpus;
+  return bytes <= get_limit.value() && identity->job.local_ranks <= identity->job.local_cpus;
 }
 
 // Messages that come together take the time of each other: only one that comes alone is timed.

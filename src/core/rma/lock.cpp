@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "core/failure.hpp"
+#include "core/identity.hpp"
 #include "core/progress.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
@@ -83,7 +84,7 @@ void acquire(Window& window, int32_t rank, Lock kind) {
   Control& control = *window.targets[rank].control;
   if (kind == Lock::shared) give_way(control);
   if (try_acquire(control, kind)) return;
-  std::atomic<int32_t>& slot = control.waiting[world->place_here()];
+  std::atomic<int32_t>& slot = control.waiting[identity->place_here()];
   begin_waiting(control, slot, window.rank, kind);
   const Account account{
       .kind = WaitKind::lock, .call = "MPI_Win_lock", .comm = window.comm, .target = window.comm->job_rank(rank)};
@@ -109,9 +110,9 @@ void nudge_next(Window& window, int32_t target) {
   if (target != window.rank && control.owner_waits.load(std::memory_order_relaxed) != 0) {
     tell(window, target, Action::nudge);
   }
-  const int32_t here = world->places_here();
+  const int32_t here = identity->places_here();
   for (int32_t i = 1; i <= here; ++i) {
-    const int32_t rank = control.waiting[(world->place_here() + i) % here].load(std::memory_order_relaxed) - 1;
+    const int32_t rank = control.waiting[(identity->place_here() + i) % here].load(std::memory_order_relaxed) - 1;
     if (rank >= 0) return tell(window, rank, Action::nudge);
   }
 }

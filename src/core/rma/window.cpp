@@ -11,6 +11,7 @@
 
 #include "base/fence.hpp"
 #include "base/message.hpp"
+#include "core/identity.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
@@ -52,7 +53,7 @@ char* map_device(Window& window, int32_t owner, const Part& part) {
 void open_target(Window& window, int32_t rank, const Part& part) {
   Target& target = window.targets[rank];
   const int32_t job_rank = window.comm->job_rank(rank);
-  const bool own = job_rank == world->rank;
+  const bool own = job_rank == identity->rank;
   target.word_unit = part.unit;
   target.words = part.bytes < 8 ? 0 : part.bytes - 7;
   target.control = own ? window.control : reinterpret_cast<Control*>(memory::map(job_rank, part.control));
@@ -129,7 +130,7 @@ void prepare(Window& window, Flavor flavor, Part& part) {
   const Shape shape = shape_of(window);
   part = {.bytes = shape.bytes,
           .unit = shape.unit,
-          .holder = world->rank,
+          .holder = identity->rank,
           .error = no_memory,
           .generation = propose_generation(),
           .fences = base::allow_fences() ? 1U : 0U,
@@ -138,7 +139,7 @@ void prepare(Window& window, Flavor flavor, Part& part) {
           .address = 0,
           .shared = {}};
   if (!reserve_targets(window)) return;
-  const size_t waiting = sizeof(Control) + static_cast<size_t>(world->places_here()) * sizeof(std::atomic<int32_t>);
+  const size_t waiting = sizeof(Control) + static_cast<size_t>(identity->places_here()) * sizeof(std::atomic<int32_t>);
   const size_t attached_at = (waiting + alignof(Attached) - 1) & ~(alignof(Attached) - 1);
   const size_t control_size = attached_at + (flavor == Flavor::dynamic ? sizeof(Attached) : 0);
   void* control = allocate_shared(control_size, 1);

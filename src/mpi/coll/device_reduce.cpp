@@ -7,7 +7,7 @@
 
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
-#include "core/world.hpp"
+#include "core/identity.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/on_device_kernel.hpp"
 #include "device/contention.hpp"
@@ -222,8 +222,8 @@ bool has_gaps(const device::Reduction& reduction) {
 // Whether all ranks belong to this process's own job, which has its settings alike.
 bool is_of_our_job(const Comm& comm) {
   for (int32_t rank = 0; rank < comm.size; ++rank) {
-    const int32_t place = comm.job_rank(rank) - core::world->first;
-    if (place < 0 || place >= core::world->size) return false;
+    const int32_t place = comm.job_rank(rank) - core::identity->first;
+    if (place < 0 || place >= core::identity->size) return false;
   }
   return true;
 }
@@ -236,7 +236,7 @@ bool reduce_among_devices(const Form& form, const ReductionArgument& data, MPI_C
   const Type* type = type_of(data.datatype);
   Comm* comm = comm_of(handle);
   if (!device::everywhere() || !form.is_blocking() || comm == nullptr || comm->is_inter() || comm->size < 2 ||
-      !core::world->job.one_host() || coll::reproducible() || op == nullptr || !op->predefined || type == nullptr ||
+      !core::identity->job.one_host() || coll::reproducible() || op == nullptr || !op->predefined || type == nullptr ||
       !type->predefined || count <= 0 || root < 0 || root >= comm->size)
     return false;
   int64_t bytes = 0;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/growth.hpp"
+#include "core/identity.hpp"
 #include "core/other_jobs.hpp"
-#include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/env/info.hpp"
@@ -116,13 +116,13 @@ Comm* new_nursery(int32_t our_rank) {
 }  // namespace
 
 Comm& nursery() {
-  static Comm* const made = new_nursery(core::world->rank);
+  static Comm* const made = new_nursery(core::identity->rank);
   return *made;
 }
 
 Comm& nursery_to(int32_t other) {
-  const int32_t our_rank = core::numbered_by(other, core::world->rank);
-  if (our_rank == core::world->rank) return nursery();
+  const int32_t our_rank = core::numbered_by(other, core::identity->rank);
+  if (our_rank == core::identity->rank) return nursery();
   static constinit std::mutex mutex;
   static auto& made = *new std::map<int32_t, Comm*>;
   const std::lock_guard guard(mutex);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/world.hpp"
+#include "core/identity.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
 
@@ -24,7 +24,7 @@ Group* make_group(std::vector<int32_t>&& job_ranks) {
   if (group == nullptr) return nullptr;
   group->kind = base::Kind::group;
   group->size = static_cast<int32_t>(job_ranks.size());
-  auto ours = std::find(job_ranks.begin(), job_ranks.end(), core::world->rank);
+  auto ours = std::find(job_ranks.begin(), job_ranks.end(), core::identity->rank);
   if (ours != job_ranks.end()) group->rank = static_cast<int32_t>(ours - job_ranks.begin());
   group->first = job_ranks[0];
   group->stride = group->size > 1 ? job_ranks[1] - job_ranks[0] : 1;

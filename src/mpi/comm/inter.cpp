@@ -10,6 +10,7 @@
 #include "boot/own_launcher.hpp"
 #include "core/failure.hpp"
 #include "core/growth.hpp"
+#include "core/identity.hpp"
 #include "core/other_jobs.hpp"
 #include "core/p2p.hpp"
 #include "core/tree.hpp"
@@ -65,10 +66,10 @@ int32_t exchange(const OtherLeader& other, int32_t tag, const void* out, int64_t
 }
 
 bool has_spawned(const core::Group& group) {
-  const core::World& world = *core::world;
-  if (world.job.one_host() || !world.job.can_grow()) return false;
+  const boot::Job& job = core::identity->job;
+  if (job.one_host() || !job.can_grow()) return false;
   for (int32_t r = 0; r < group.size; ++r) {
-    if (group.job_rank(r) >= world.job.started) return true;
+    if (group.job_rank(r) >= job.started) return true;
   }
   return false;
 }
@@ -144,7 +145,7 @@ int32_t introduce_all(const Bank& bank, const OtherLeader* other, int32_t tag, i
   size_t at = 0;
   for (size_t i = 0; i < their_ranks.size() && error == core::no_error; ++i) {
     const auto length = static_cast<size_t>(theirs.lengths[i]);
-    if (their_ranks[i] >= 0 && (their_ranks[i] < core::world->places || core::is_far(their_ranks[i])))
+    if (their_ranks[i] >= 0 && (their_ranks[i] < core::identity->places || core::is_far(their_ranks[i])))
       boot::introduce(their_ranks[i], theirs.texts.substr(at, length));
     at += length;
   }
@@ -301,8 +302,8 @@ int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, 
   if (tag < 0) return negative(local, function, MPI_ERR_TAG, "tag", tag);
   if (no_address(newintercomm)) return null_argument(local, function, "newintercomm");
   // The leader alone knows of which job the others are.
-  boot::learn_own_launcher(core::world->job);
-  const bool may_be_apart = core::world->job.number != 0;
+  boot::learn_own_launcher(core::identity->job);
+  const bool may_be_apart = core::identity->job.number != 0;
   const Bank bank{function, *local, local, founders_of(*local), local->group, local_leader, may_be_apart};
   Comm* made = nullptr;
   int error = MPI_SUCCESS;
@@ -368,7 +369,7 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
 int meet_others(const char* function, Comm& local, int leader, int32_t other_leader, const char* meeting_point,
                 Comm*& made) {
   const auto [context, tag] = core::meeting_point(meeting_point);
-  const bool apart = other_leader >= core::world->places;
+  const bool apart = other_leader >= core::identity->places;
   const Bank bank{function, local, &local, founders_of(local), local.group, leader, apart};
   if (local.rank != leader) return build(bank, nullptr, tag, made);
   core::meet(other_leader);

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/identity.hpp"
 #include "core/other_jobs.hpp"
-#include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/hw_resource.hpp"
 #include "mpi/env/info.hpp"
@@ -26,7 +26,7 @@ constexpr const char* pset_key = "mpi_pset_name";
 // Of the memory that ranks share: that of a host's, and of one job. Numbers of jobs are good on one host; of two hosts,
 // a communicator has two jobs.
 int64_t color_of_memory(const Comm& comm) {
-  const boot::Job& job = core::world->job;
+  const boot::Job& job = core::identity->job;
   if (const int32_t far = comm.several_jobs ? core::far_rank_of(comm) : core::no_far_rank; far != core::no_far_rank)
     return core::far_part(far).senior ? 0 : 1;
   return job.one_host() ? job.number : job.host();
@@ -49,7 +49,7 @@ int64_t color_of_resource(const Comm& comm, int split_type, const Info* info) {
   const std::optional<std::string> pset = info->find(pset_key);
   if (!pset) return MPI_UNDEFINED;
   if (strcasecmp(pset->c_str(), "mpi://WORLD") == 0) return 0;
-  return strcasecmp(pset->c_str(), "mpi://SELF") == 0 ? core::world->rank : MPI_UNDEFINED;
+  return strcasecmp(pset->c_str(), "mpi://SELF") == 0 ? core::identity->rank : MPI_UNDEFINED;
 }
 
 // The largest type of resource that tells ranks apart: one that some are bound to a single instance of, but not all to

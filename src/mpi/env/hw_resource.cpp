@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "base/cpus.hpp"
-#include "core/world.hpp"
+#include "core/identity.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -82,7 +82,7 @@ int hw_resource_type(std::string_view name) {
 HwInstances hw_instances() {
   HwInstances instances;
   instances.fill(-1);
-  const int64_t host = core::world->job.host();
+  const int64_t host = core::identity->job.host();
   instances[0] = host;
   const CpuSet mine = base::affinity();
   const int cpu = first_of(mine);

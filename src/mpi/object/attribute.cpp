@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/world.hpp"
+#include "core/identity.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
@@ -234,11 +234,11 @@ int copy_all(const Carrier& from, const Carrier& to) {
 // without a lock.
 struct Predefined {
   int tag_ub = INT_MAX;
-  int io = MPI_ANY_SOURCE;                                    // every process can
-  int host = MPI_PROC_NULL;                                   // no process is special
-  int wtime_is_global = core::world->job.one_host() ? 1 : 0;  // one monotonic clock
-  int appnum = core::world->job.app_number;
-  int universe_size = core::world->job.universe_size;
+  int io = MPI_ANY_SOURCE;                                       // every process can
+  int host = MPI_PROC_NULL;                                      // no process is special
+  int wtime_is_global = core::identity->job.one_host() ? 1 : 0;  // one monotonic clock
+  int appnum = core::identity->job.app_number;
+  int universe_size = core::identity->job.universe_size;
   int last_used_code = 0;
 };
 

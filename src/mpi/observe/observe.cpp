@@ -23,6 +23,7 @@
 #include "base/setting.hpp"
 #include "base/ticker.hpp"
 #include "base/ticks.hpp"
+#include "core/identity.hpp"
 #include "core/idle.hpp"
 #include "core/p2p.hpp"
 #include "device/traffic.hpp"
@@ -78,7 +79,7 @@ void use_blocks(int count) {
 int inherited_file() {
   int64_t fd = -1;
   const char* text = descriptor.value();
-  if (core::world->job.launcher != boot::Launcher::mpiexec || *text == '\0') return -1;
+  if (core::identity->job.launcher != boot::Launcher::mpiexec || *text == '\0') return -1;
   if (!base::parse_number(text, base::Unit::none, fd).empty() || fd < 0 || fd > 1 << 24) return -1;
   return stats::is_file(static_cast<int>(fd)) ? static_cast<int>(fd) : -1;
 }
@@ -91,14 +92,14 @@ void say_none(const char* what, int error) {
 
 // Maps the area and its first block.
 bool map_area() {
-  const core::World& world = *core::world;
+  const core::Identity& own = *core::identity;
   int file = inherited_file();
   observation.inherited = file >= 0;
   if (!observation.inherited) file = stats::create_file();
   observation.file = {file, "the statistics"};
-  observation.place = observation.inherited ? world.rank : 0;
-  const size_t bytes = stats::area_bytes(world.size);
-  const auto end = static_cast<off_t>(bytes) * (observation.inherited ? world.size : 1);
+  observation.place = observation.inherited ? own.rank : 0;
+  const size_t bytes = stats::area_bytes(own.size);
+  const auto end = static_cast<off_t>(bytes) * (observation.inherited ? own.size : 1);
   const off_t begin = static_cast<off_t>(bytes) * observation.place;
   if (file < 0 || ftruncate(file, end) != 0 ||
       posix_fallocate(file, begin, sizeof(stats::Head) + sizeof(stats::Block)) != 0 ||
@@ -117,20 +118,20 @@ bool map_area() {
 }
 
 bool is_first_of_host() {
-  const core::World& world = *core::world;
-  return world.rank == std::max(world.job.host(), world.first);
+  const core::Identity& own = *core::identity;
+  return own.rank == std::max(own.job.host(), own.first);
 }
 
 void fill_head(stats::Level level, const base::Moment& from, const base::Moment& now) {
-  const core::World& world = *core::world;
+  const core::Identity& own = *core::identity;
   stats::Head& head = observation.area->head;
   head.level = static_cast<uint32_t>(level);
-  head.rank = world.rank - world.first;
-  head.size = world.size;
-  head.host = world.job.host();
+  head.rank = own.rank - own.first;
+  head.size = own.size;
+  head.host = own.job.host();
   head.pid = getpid();
-  head.processors = world.job.local_cpus;
-  head.ranks_here = world.job.one_host() ? world.size : world.job.local_ranks;
+  head.processors = own.job.local_cpus;
+  head.ranks_here = own.job.one_host() ? own.size : own.job.local_ranks;
   if (readlink("/proc/self/exe", head.program, sizeof head.program) == sizeof head.program) head.program[0] = '\0';
   const std::string cpus = base::shown_cpu_list(base::affinity());
   if (cpus.size() < sizeof head.cpus) snprintf(head.cpus, sizeof head.cpus, "%s", cpus.c_str());
@@ -369,7 +370,7 @@ void enter_block() {
 void refresh(uint64_t now, const stats::LongCall& call) {
   if (observation.refreshes.exchange(true, std::memory_order_acquire)) return;
   stats::Head& head = observation.area->head;
-  if (core::world->running) {
+  if (core::identity->running) {
     const core::Counters counters = core::counters();
     for (int p = 0; p < core::path_count; ++p) {
       set(head.path_messages[p], counters.sent[p].messages);
@@ -438,8 +439,8 @@ void end_observing() {
   core::idle_is_timed = false;
   const auto state = static_cast<stats::State>(std::atomic_ref(observation.area->head.state).load());
   if (state == stats::State::reported || observation.inherited) return;  // mpiexec writes what was not reported
-  if (core::world->size == 1) return write(own_report());
-  if (core::world->rank == core::world->first) {
+  if (core::identity->size == 1) return write(own_report());
+  if (core::identity->rank == core::identity->first) {
     base::warn({.cause = "no statistics of calls (WEFT_STATS): a job with sessions alone has no common end",
                 .remedy = "start it with Weft's mpiexec, which writes them when all ranks have ended"});
   }

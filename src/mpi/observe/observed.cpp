@@ -11,6 +11,7 @@
 
 #include "base/ticks.hpp"
 #include "core/call_site.hpp"
+#include "core/identity.hpp"
 #include "core/neighbours.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/observe/block.hpp"
@@ -292,8 +293,8 @@ void Observed::awaits(const MPI_Request* request) {
   if (r == nullptr || r->comm == nullptr) return;
   if (r->role == core::Role::receive) awaited_ = in_world(r->comm, r->match.source);
   if (r->role != core::Role::send || r->peer == nullptr) return;
-  const int32_t place = r->peer->rank - core::world->first;
-  if (place < 0 || place >= core::world->size) return;
+  const int32_t place = r->peer->rank - core::identity->first;
+  if (place < 0 || place >= core::identity->size) return;
   awaited_ = place;
   of_send_ = true;
 }

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "core/world.hpp"
+#include "core/identity.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/foreign.hpp"
 #include "mpi/object/handles.hpp"
@@ -110,8 +110,8 @@ class Observed {
   // The rank in MPI_COMM_WORLD; -1: none, or of processes started apart from ours.
   static int32_t in_world(const core::Comm* comm, int rank) {
     if (comm == nullptr || rank < 0 || rank >= comm->size) return -1;
-    const int32_t place = comm->job_rank(rank) - core::world->first;
-    return place >= 0 && place < core::world->size ? place : -1;
+    const int32_t place = comm->job_rank(rank) - core::identity->first;
+    return place >= 0 && place < core::identity->size ? place : -1;
   }
   static int64_t size_of(MPI_Datatype handle) {
     const Type* type = type_of(handle);

@@ -27,6 +27,7 @@
 #include "coll/agree.hpp"
 #include "core/failure.hpp"
 #include "core/growth.hpp"
+#include "core/identity.hpp"
 #include "core/other_jobs.hpp"
 #include "core/progress.hpp"
 #include "core/world.hpp"
@@ -172,7 +173,7 @@ bool is_here(const JobName& job) {
 // How many processes of this host are in the call, of a job that connects with no other one: if there are no others,
 // nobody can come. 0: one may, as another thread may spawn it.
 int callers_here(const Comm& comm) {
-  const boot::Job& ours = core::world->job;
+  const boot::Job& ours = core::identity->job;
   if (ours.one_host() || core::world->concurrent) return 0;
   const std::vector<int32_t> ranks = job_ranks_of(*comm.group);
   return static_cast<int>(
@@ -182,7 +183,7 @@ int callers_here(const Comm& comm) {
 // The mpiexec of the port's job answers when another process has come to the port.
 bool wait_at_port(const char* kind, const Comm& comm, const std::string& port, int64_t most_us, boot::Packet& answer,
                   std::string& why) {
-  const boot::Job& ours = core::world->job;
+  const boot::Job& ours = core::identity->job;
   const JobName job = job_of_port(port);
   const bool is_ours = ours.one_host() ? job.number == ours.number && job.id == ours.id
                                        : job.number == boot::number_of_door(ours.service);
@@ -201,7 +202,7 @@ bool wait_at_port(const char* kind, const Comm& comm, const std::string& port, i
   }
   if (!why.empty()) return false;
   boot::Packet question;
-  question.put(request::connect_here).put(ours.id).put(ours.number).put(core::world->rank).put(ours.generation);
+  question.put(request::connect_here).put(ours.id).put(ours.number).put(core::identity->rank).put(ours.generation);
   return ask_at(boot::door_of_job(job.number), 0, question.put(port).put(most_us), answer, why);
 }
 
@@ -241,7 +242,7 @@ std::string introduce(const Met& met, const std::string& obstacle) {
     constexpr int leave_s = 1;  // for the obstacle to get to mpiexec
     const auto most_s = again ? 0 : static_cast<int>(obstacle.empty() ? silence_s() : leave_s);
     const int64_t deadline = base::now_seconds() + most_s;
-    const bool heard = ask_at(core::world->job.service, most_s, question, answer, why);
+    const bool heard = ask_at(core::identity->job.service, most_s, question, answer, why);
     if (!obstacle.empty()) return obstacle;
     if (!heard && !again && base::now_seconds() >= deadline) {
       return introduce(met, "the process of the other job that was met at the port has said nothing for " +
@@ -278,8 +279,8 @@ Met meet_at_port(const char* kind, const Comm& comm, const char* port, const Inf
     met.job = static_cast<int32_t>(answer.take_number(0, boot::all_job_numbers - 1));
     const std::string id = answer.take_text();
     met.place = static_cast<int32_t>(
-        answer.take_number(0, (met.job == 0 ? core::world->places_here() : boot::most_places_of_a_job) - 1));
-    if (met.job == 0) met.place = core::world->job.rank_at(met.place);
+        answer.take_number(0, (met.job == 0 ? core::identity->places_here() : boot::most_places_of_a_job) - 1));
+    if (met.job == 0) met.place = core::identity->job.rank_at(met.place);
     met.generation = static_cast<uint32_t>(answer.take_number(0, INT32_MAX));
     met.number = static_cast<uint64_t>(answer.take_number(0, INT64_MAX));
     why = answer.is_bad() ? "mpiexec's answer cannot be read: is it of the library's version?" : find_other(met, id);
@@ -311,7 +312,7 @@ int meet(const char* function, const char* kind, const char* port, MPI_Info info
   const int32_t lost = coll::spread(founders_of(*comm), root, &met, sizeof met);
   if (lost != core::no_error) return fail(comm, function, lost, "the root could not tell the others whom it met");
   if (met.error != MPI_SUCCESS) return fail(comm, function, met.error, "%s", met.why);
-  boot::learn_own_launcher(core::world->job);
+  boot::learn_own_launcher(core::identity->job);
   Comm* made = nullptr;
   std::string point = "Weft: connection " + std::to_string(met.number);
   if (met.job != 0 && is_root) point.append(" at ").append(port);
@@ -330,7 +331,7 @@ int look_up_elsewhere(const char* function, const char* service, std::string& po
   constexpr int patience_s = 5;
   std::vector<std::string> doors;
   for (int number = 1; number < boot::job_numbers; ++number) {
-    if (number != core::world->job.number) doors.push_back(boot::door_of_job(number));
+    if (number != core::identity->job.number) doors.push_back(boot::door_of_job(number));
   }
   const boot::Packet question = boot::Packet().put(request::look_up_here).put(service);
   std::vector<boot::Packet> answers = boot::ask_launchers(
@@ -441,7 +442,7 @@ int lookup_name(const char* service_name, MPI_Info info, char* port_name) {
   std::string port;
   if (why.empty() && ask(question_of(request::look_up).put(service_name), answer, why)) {
     port = answer.take_text();
-  } else if (!why.empty() && core::world->job.service.empty()) {
+  } else if (!why.empty() && core::identity->job.service.empty()) {
     return fail(nullptr, function, MPI_ERR_NAME, "%s", why.c_str());
   } else if (const int error = look_up_elsewhere(function, service_name, port)) {
     return error;
@@ -474,10 +475,10 @@ int comm_join(int fd, MPI_Comm* intercomm) {
   const std::string no_launcher = need_service();
   Hello ours;
   Hello theirs;
-  (void)snprintf(ours.job, sizeof ours.job, "%s", core::world->job.id.c_str());
-  ours.place = core::world->rank;
-  ours.generation = core::world->job.generation;
-  ours.job_number = core::world->job.number;
+  (void)snprintf(ours.job, sizeof ours.job, "%s", core::identity->job.id.c_str());
+  ours.place = core::identity->rank;
+  ours.generation = core::identity->job.generation;
+  ours.job_number = core::identity->job.number;
   if (getrandom(&ours.number, sizeof ours.number, 0) != sizeof ours.number) ours.number = 0;
   const Hello sent = ours;
   int error = move(fd, &ours, sizeof ours, true);
@@ -504,7 +505,7 @@ int comm_join(int fd, MPI_Comm* intercomm) {
     theirs.job[sizeof theirs.job - 1] = '\0';
     why = no_launcher.empty() ? core::meet_job(theirs.job_number, theirs.job, theirs.place) : no_launcher;
     other = core::rank_in_job(theirs.job_number, theirs.place);
-  } else if (theirs.place < 0 || theirs.place >= core::world->places) {
+  } else if (theirs.place < 0 || theirs.place >= core::identity->places) {
     why = "it has no place in this job";
   } else if (!core::knows_way_to(theirs.place)) {
     why = "it is on another host, and one of the two was spawned: let a communicator of both be made first";

@@ -21,6 +21,7 @@
 #include "core/disagree.hpp"
 #include "core/failure.hpp"
 #include "core/growth.hpp"
+#include "core/identity.hpp"
 #include "core/life.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
@@ -173,7 +174,7 @@ Standstill::~Standstill() {
 }
 
 bool Standstill::has_joined() const {
-  return core::world->running;
+  return core::identity->running;
 }
 
 bool Standstill::has_left() const {

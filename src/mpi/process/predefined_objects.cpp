@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "base/message.hpp"
+#include "core/identity.hpp"
 #include "core/world.hpp"
 #include "datatype/predefined.hpp"
 #include "device/device.hpp"
@@ -174,12 +175,12 @@ void build_world_communicators() {
   if (all == nullptr || self == nullptr)
     base::die({.cause = "no memory for MPI_COMM_WORLD", .remedy = "free memory on this host"});
   all->kind = self->kind = base::Kind::group;
-  all->size = core::world->size;
-  all->rank = core::world->rank - core::world->first;
-  all->first = core::world->first;
+  all->size = core::identity->size;
+  all->rank = core::identity->rank - core::identity->first;
+  all->first = core::identity->first;
   self->size = 1;
   self->rank = 0;
-  self->first = core::world->rank;
+  self->first = core::identity->rank;
   build_comm(world_comm, MPI_COMM_WORLD, 0, "MPI_COMM_WORLD", all);
   build_comm(self_comm, MPI_COMM_SELF, 2, "MPI_COMM_SELF", self);
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/identity.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
@@ -141,7 +142,7 @@ int session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* 
   if (pset < 0) return bad_pset(*s, function, pset_name);
   Info* made = make_info();
   if (made == nullptr) return fail(s, function, MPI_ERR_NO_MEM, "no memory for an info object");
-  made->set("mpi_size", std::to_string(pset == 0 ? core::world->size : 1));
+  made->set("mpi_size", std::to_string(pset == 0 ? core::identity->size : 1));
   *info = handle_of<MPI_Info>(made);
   return MPI_SUCCESS;
 }
@@ -170,9 +171,9 @@ int group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Grou
   core::Group* group = base::make_object<core::Group>();
   if (group == nullptr) return fail(s, function, MPI_ERR_NO_MEM, "no memory for a group");
   group->kind = base::Kind::group;
-  group->size = pset == 0 ? core::world->size : 1;
-  group->rank = pset == 0 ? core::world->rank - core::world->first : 0;
-  group->first = pset == 0 ? core::world->first : core::world->rank;
+  group->size = pset == 0 ? core::identity->size : 1;
+  group->rank = pset == 0 ? core::identity->rank - core::identity->first : 0;
+  group->first = pset == 0 ? core::identity->first : core::identity->rank;
   group->session = s;
   *newgroup = group_handle(group);
   return MPI_SUCCESS;

@@ -18,6 +18,7 @@
 #include "boot/service.hpp"
 #include "boot/spare_places.hpp"
 #include "coll/agree.hpp"
+#include "core/identity.hpp"
 #include "core/progress.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
@@ -197,18 +198,19 @@ Result request_spawn(const Comm& comm, const boot::Packet& orders, std::vector<N
   boot::Packet question = question_of(boot::request::spawn);
   std::vector<int32_t> places;  // of those here
   for (const int32_t member : job_ranks_of(*comm.group)) {
-    if (const int32_t place = core::world->job.place_here(member); place >= 0) places.push_back(place);
+    if (const int32_t place = core::identity->job.place_here(member); place >= 0) places.push_back(place);
   }
   question.put(static_cast<int64_t>(places.size()));
   for (const int32_t place : places) question.put(place);
-  question.put(core::world->job.one_host() ? "" : boot::description_of(core::world->job, boot::host_of));
+  question.put(core::identity->job.one_host() ? "" : boot::description_of(core::identity->job, boot::host_of));
   const auto count = static_cast<int64_t>(numbers.size());
   question.put(count);
   boot::Packet answer;
   std::string why;
   if (!ask(boot::Packet(question.bytes() + orders.bytes()), answer, why)) return refused(result, MPI_ERR_SPAWN, why);
   result.world = static_cast<uint32_t>(answer.take_number(1, UINT32_MAX));
-  result.first = core::world->job.rank_at(static_cast<int32_t>(answer.take_number(0, core::world->places_here() - 1)));
+  result.first =
+      core::identity->job.rank_at(static_cast<int32_t>(answer.take_number(0, core::identity->places_here() - 1)));
   (void)answer.take_number(count, count);
   for (Numbers& number : numbers) number.started = static_cast<int32_t>(answer.take_number(0, number.wished));
   if (answer.is_bad()) {
@@ -314,7 +316,7 @@ int spawn(const char* function, Comm& comm, int root, const std::vector<Order>& 
   int32_t asks = root;
   int32_t lost = core::no_error;
   Elsewhere elsewhere{};
-  if (!core::world->job.one_host()) {
+  if (!core::identity->job.one_host()) {
     if (comm.rank == root && result.error == MPI_SUCCESS) elsewhere = host_of_orders(orders, written);
     lost = choose_asking_rank(founders, root, elsewhere, written, numbers, asks);
   }
@@ -341,7 +343,7 @@ int spawn(const char* function, Comm& comm, int root, const std::vector<Order>& 
   if (lost != core::no_error) return fail(&comm, function, lost, "the root could not tell the others what was started");
   write_codes(numbers, codes);
   if (result.error != MPI_SUCCESS) return fail(&comm, function, result.error, "%s", result.why);
-  boot::learn_own_launcher(core::world->job);
+  boot::learn_own_launcher(core::identity->job);
   Comm* made = nullptr;
   const int error = meet_others(function, comm, asks, result.first, meeting_point_of(result.world).c_str(), made);
   if (made != nullptr) *intercomm = handle_of<MPI_Comm>(made);
@@ -356,13 +358,13 @@ void set_code_of_not_started(int code) {
 
 boot::Packet question_of(const char* kind) {
   boot::Packet packet;
-  packet.put(kind).put(core::world->place_here()).put(core::world->job.generation);
+  packet.put(kind).put(core::identity->place_here()).put(core::identity->job.generation);
   return packet;
 }
 
 std::string need_service() {
   static constinit std::mutex starting;
-  boot::Job& job = core::world->job;
+  boot::Job& job = core::identity->job;
   const std::lock_guard guard(starting);
   if (!job.service.empty()) return {};
   if (job.launcher == boot::Launcher::mpiexec) {
@@ -384,13 +386,13 @@ std::string need_service() {
 }
 
 bool ask(const boot::Packet& question, boot::Packet& answer, std::string& why) {
-  return ask_at(core::world->job.service, 0, question, answer, why);
+  return ask_at(core::identity->job.service, 0, question, answer, why);
 }
 
 bool ask_at(const std::string& door, int most_s, const boot::Packet& question, boot::Packet& answer, std::string& why) {
   if (!boot::ask_launcher(
           door, question, answer, [] { (void)core::progress(); }, most_s)) {
-    const bool ours = door == core::world->job.service;
+    const bool ours = door == core::identity->job.service;
     why = base::describe({.cause = ours ? "mpiexec cannot be asked" : "the mpiexec of the other job cannot be asked",
                           .error = errno,
                           .remedy = ours ? "see whether it still runs" : "see whether that job still runs"});
@@ -403,7 +405,7 @@ bool ask_at(const std::string& door, int most_s, const boot::Packet& question, b
 }
 
 int meet_parents(const char* function) {
-  const boot::Job& job = core::world->job;
+  const boot::Job& job = core::identity->job;
   if (job.origin.root < 0) return MPI_SUCCESS;
   boot::Packet answer;
   std::string why;

@@ -7,7 +7,7 @@
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
 #include "coll/agree.hpp"
-#include "core/world.hpp"
+#include "core/identity.hpp"
 #include "mpi/env/statistics.hpp"
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
@@ -38,9 +38,9 @@ struct Place {
 Place own_place() {
   const int64_t wanted = reorder_setting.value();
   if (wanted == 0) return {-1, -1, -1};
-  if (wanted > 0) return {0, static_cast<int32_t>(core::world->rank / wanted), -1};
+  if (wanted > 0) return {0, static_cast<int32_t>(core::identity->rank / wanted), -1};
   const base::CpuSet cpus = base::affinity();
-  return {core::world->job.host(), base::numa_node_of(cpus), base::last_cache_of(cpus)};
+  return {core::identity->job.host(), base::numa_node_of(cpus), base::last_cache_of(cpus)};
 }
 
 // The domains of the grid's ranks at one level of the machine; empty unless all are known and there are several.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coll/coll.hpp"
+#include "core/identity.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/datatype/type.hpp"
@@ -139,8 +140,8 @@ int32_t gather(core::Comm& comm, const T& mine, std::vector<T>& all) {
 // ---- Memory of MPI_Win_allocate_shared
 
 bool on_one_host(const Comm& comm) {
-  if (core::world->job.one_host() && !comm.several_jobs) return true;
-  const int32_t ours = core::host_of(core::world->rank);
+  if (core::identity->job.one_host() && !comm.several_jobs) return true;
+  const int32_t ours = core::host_of(core::identity->rank);
   for (int32_t r = 0; r < comm.size; ++r) {
     if (core::host_of(comm.job_rank(r)) != ours) return false;
   }
@@ -220,14 +221,14 @@ int32_t lay_out_together(Win& win, Share& share) {
 // The ranks of a communicator that are on our host, rising.
 std::vector<int32_t> ranks_here(const core::Comm& comm) {
   std::vector<int32_t> ranks;
-  if (core::world->job.one_host()) {
+  if (core::identity->job.one_host()) {
     for (int32_t r = 0; r < comm.size; ++r) {
-      if (comm.job_rank(r) < core::world->places) ranks.push_back(r);
+      if (comm.job_rank(r) < core::identity->places) ranks.push_back(r);
     }
     return ranks;
   }
   for (int32_t r = 0; r < comm.size; ++r) {
-    if (core::world->job.place_here(comm.job_rank(r)) >= 0) ranks.push_back(r);
+    if (core::identity->job.place_here(comm.job_rank(r)) >= 0) ranks.push_back(r);
   }
   return ranks;
 }
