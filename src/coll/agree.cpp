@@ -6,6 +6,7 @@
 
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
+#include "core/completion.hpp"
 #include "core/other_jobs.hpp"
 
 namespace weft::coll {

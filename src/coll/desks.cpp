@@ -11,6 +11,7 @@
 #include "coll/room.hpp"
 #include "core/failure.hpp"
 #include "core/identity.hpp"
+#include "core/thread.hpp"
 
 namespace weft::coll {
 
@@ -162,7 +163,7 @@ const unsigned char* Desks::data(int32_t rank, int32_t row, int64_t number) cons
 
 void Desks::finish(int32_t row, int64_t number) {
   {
-    const base::LockIf guard(finishing_, core::world->concurrent);
+    const base::LockIf guard(finishing_, core::threads->concurrent);
     Row& ours = rows_[row];
     const auto bit = [](int64_t n) { return uint64_t{1} << (n % 64); };
     ours.ahead |= bit(number);

@@ -16,6 +16,7 @@
 #include "coll/offload_rounds.hpp"
 #include "coll/offload_wait.hpp"
 #include "coll/scratch.hpp"
+#include "core/thread.hpp"
 #include "transport/ucc/collective.hpp"
 
 namespace weft::coll::offload {
@@ -254,7 +255,7 @@ void* join(core::Comm& comm) {
   Group* group = nullptr;
   std::string why_not;
   abi::Library* library = nullptr;
-  if (able && comm.rank != faults().alone) library = ucc::start_library(core::world->concurrent, why_not);
+  if (able && comm.rank != faults().alone) library = ucc::start_library(core::threads->concurrent, why_not);
   if (library != nullptr) group = new (std::nothrow) Group(comm);
   const bool well = group != nullptr && group->create(library, rounds);
   bool told = false;

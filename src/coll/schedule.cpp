@@ -4,6 +4,7 @@
 
 #include "coll/desks.hpp"
 #include "coll/kept.hpp"
+#include "core/completion.hpp"
 #include "core/send_now.hpp"
 
 namespace weft::coll {

@@ -3,6 +3,7 @@
 #include "coll/watch.hpp"
 
 #include "base/lock.hpp"
+#include "core/thread.hpp"
 #include "core/work.hpp"
 #include "core/world.hpp"
 
@@ -31,7 +32,7 @@ WEFT_FLUSH(looking);
 
 // Takes those that are ready out of the list.
 Watch* take_ready() {
-  const base::LockIf guard(lock, core::world->concurrent);
+  const base::LockIf guard(lock, core::threads->concurrent);
   Watch* ready = nullptr;
   Watch** end = &ready;
   Watch** at = &first;
@@ -54,7 +55,7 @@ Watch* take_ready() {
 }  // namespace
 
 void begin_watch(Watch& watch) {
-  const base::LockIf guard(lock, core::world->concurrent);
+  const base::LockIf guard(lock, core::threads->concurrent);
   watch.next = nullptr;
   *last = &watch;
   last = &watch.next;

@@ -16,6 +16,7 @@
 #include "core/comm.hpp"
 #include "core/disagree.hpp"
 #include "core/identity.hpp"
+#include "core/thread.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {
@@ -47,7 +48,7 @@ void copy_text(char* to, size_t room, const char* from) {
 WaitPage* make_page() {
   const int fd = memfd_create(boot::wait_file, MFD_CLOEXEC);
   if (fd < 0) return nullptr;
-  waits_there = world->multiple ? WaitPage::most_waits : WaitPage::fewer_waits;
+  waits_there = threads->multiple ? WaitPage::most_waits : WaitPage::fewer_waits;
   const size_t bytes = WaitPage::bytes_with(waits_there);
   void* memory = MAP_FAILED;
   if (fchmod(fd, 0600) == 0 && boot::reserve_segment(fd, 0, bytes))
@@ -61,7 +62,7 @@ WaitPage* make_page() {
   made->pid = static_cast<uint32_t>(getpid());
   made->rank = identity->rank;
   made->size = identity->size;
-  made->concurrent = world->multiple ? 1 : 0;
+  made->concurrent = threads->multiple ? 1 : 0;
   copy_text(made->job, sizeof made->job, identity->job.id.c_str());
   std::atomic_ref(made->magic).store(boot::wait_magic, std::memory_order_release);
   return made;
@@ -185,7 +186,7 @@ struct Lists {
 void gather(Lists& lists, const Comm* comm) {
   const auto add = [](const Request& r, const void* about) {
     Lists& to = *static_cast<Lists*>(const_cast<void*>(about));
-    if (world->concurrent) {
+    if (threads->concurrent) {
       add_open(to, r);
     } else if (!r.done && (r.flags.active || !r.flags.persistent)) {
       if (to.open++ < WaitPage::most_listed) to.open_messages[to.open_listed++] = describe(r);

@@ -8,6 +8,8 @@
 
 #include <mutex>
 
+#include "core/thread.hpp"
+
 namespace weft::core {
 
 namespace {
@@ -20,7 +22,7 @@ Lane& only_lane() {
 
 AtWork::AtWork() {
   // A poster that has lost this core to us would only go on if we gave it back.
-  const std::atomic<bool>& posting = world->main_thread.posting;
+  const std::atomic<bool>& posting = threads->main.posting;
   if (posting.load(std::memory_order_relaxed) || !only_lane().lock.try_lock()) return;
   only_lane().matcher.set_attended(true);
   only_lane().lock.unlock();

@@ -22,6 +22,8 @@
 // fails without the look at `posting`, and without the bit.
 
 #include "core/send_now.hpp"
+#include "core/thread.hpp"
+#include "core/waits.hpp"
 
 namespace weft::core {
 
@@ -30,7 +32,7 @@ namespace weft::core {
 #ifdef WEFT_TSAN
   return false;
 #else
-  return world->concurrent && !world->multiple && world->waits.fences_own_threads;
+  return threads->concurrent && !threads->multiple && waits->fences_own_threads;
 #endif
 }
 
@@ -40,7 +42,7 @@ namespace weft::core {
 [[gnu::always_inline]] inline Request* try_post_beside(World& w, Comm& comm, void* buffer, int64_t bytes,
                                                        int32_t source, int32_t tag) {
   Matcher& matcher = w.lanes[0].matcher;
-  Thread& me = w.main_thread;
+  Thread& me = threads->main;
   me.posting.store(true, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (matcher.keeps_any() || me.free_requests == nullptr) [[unlikely]]
@@ -52,7 +54,7 @@ namespace weft::core {
   return r;
 }
 inline void did_not_post() {
-  world->main_thread.posting.store(false, std::memory_order_release);
+  threads->main.posting.store(false, std::memory_order_release);
 }
 
 // One round of progress by the progress thread (progress.cpp).

@@ -5,11 +5,25 @@
 // How the paths end an operation: the data of a receive are stored, its status is set, the request is complete.
 
 #include "core/request.hpp"
-#include "core/world.hpp"
+#include "core/thread.hpp"
+#include "core/waits.hpp"
 #include "datatype/pack.hpp"
 #include "device/device.hpp"
 
 namespace weft::core {
+
+inline void mark_done(Request& request) {
+  // Stored last: from here on the request is its owner's. Pairs with the acquire load of is_done().
+  std::atomic_ref(request.done).store(true, std::memory_order_release);
+  tell_sleepers(&request);
+}
+
+// Marks the request complete. The last thing that happens to it on the side of the protocols.
+inline void complete(Request& request) {
+  if (request.on_done != nullptr) [[unlikely]]
+    return complete_later(request);
+  mark_done(request);
+}
 
 // The data of a request with a layout, from or to the host's memory.
 inline void pack_data(const Request& r, int64_t position, void* out, int64_t bytes) {

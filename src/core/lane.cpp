@@ -7,20 +7,21 @@
 #include <vector>
 
 #include "core/handler.hpp"
+#include "core/thread.hpp"
 #include "core/unexpected.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {
 
 LaneGuard::LaneGuard(Lane& lane) : lane_(lane) {
-  if (!world->concurrent) return;
+  if (!threads->concurrent) return;
   thread_ = &hot_thread();
   lane_.enter();
   ++thread_->lanes_held;
 }
 
 LaneGuard::LaneGuard(Lane& lane, TryTag) : lane_(lane) {
-  if (!world->concurrent) return;
+  if (!threads->concurrent) return;
   thread_ = &hot_thread();
   held_ = lane_.lock.try_lock();
   if (held_) ++thread_->lanes_held;
@@ -40,13 +41,13 @@ void LaneGuard::release() {
 }
 
 AllLanesGuard::AllLanesGuard() {
-  if (!world->concurrent) return;
+  if (!threads->concurrent) return;
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].enter();
   hot_thread().lanes_held += static_cast<int32_t>(world->lane_map.lanes());
 }
 
 AllLanesGuard::~AllLanesGuard() {
-  if (!world->concurrent) return;
+  if (!threads->concurrent) return;
   for (uint32_t i = world->lane_map.lanes(); i-- > 0;) world->lanes[i].lock.unlock();
   Thread& me = hot_thread();
   me.lanes_held -= static_cast<int32_t>(world->lane_map.lanes());

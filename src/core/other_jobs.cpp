@@ -29,6 +29,7 @@
 #include "core/identity.hpp"
 #include "core/progress.hpp"
 #include "core/settings.hpp"
+#include "core/thread.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
 #include "transport/net/open.hpp"
@@ -314,7 +315,7 @@ bool visit_far(int number, OtherJob& made, std::string& why) {
                                                      .senior = made.senior,
                                                      .secret = secret,
                                                      .sleeps = !Backoff::spins(),
-                                                     .threads = world->concurrent});
+                                                     .threads = threads->concurrent});
   return true;
 }
 

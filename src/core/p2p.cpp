@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/p2p.hpp"
 
+#include "core/completion.hpp"
 #include "core/path.hpp"
 #include "core/send_now.hpp"
 #include "core/send_queue.hpp"

@@ -7,6 +7,8 @@
 #include "core/lane_wait.hpp"
 #include "core/path.hpp"
 #include "core/send_queue.hpp"
+#include "core/thread.hpp"
+#include "core/waits.hpp"
 #include "core/work.hpp"
 
 namespace weft::core {
@@ -53,7 +55,7 @@ bool flush() {
 }  // namespace
 
 bool progress(Request* awaited) {
-  if (!world->concurrent) {
+  if (!threads->concurrent) {
     const bool moved = progress_lane(world->lanes[0]);
     return flush() | moved;
   }
@@ -77,11 +79,11 @@ bool progress_beside() {
 }
 
 bool progress_on(uint32_t lane, uint32_t round, Request* awaited) {
-  const uint32_t others_every = world->waits.others_every.load(std::memory_order_relaxed);
+  const uint32_t others_every = waits->others_every.load(std::memory_order_relaxed);
   const bool all =
       lane >= world->lane_map.lanes() || (round & (others_every - 1)) == others_every - 1 ||
-      world->waits.sleepers.load(std::memory_order_relaxed) != 0;  // threads that are awake poll for those that sleep
-  if (!world->concurrent || all) return progress(awaited);
+      waits->sleepers.load(std::memory_order_relaxed) != 0;  // threads that are awake poll for those that sleep
+  if (!threads->concurrent || all) return progress(awaited);
   const bool queued = (world->queues_waiting.load(std::memory_order_relaxed) >> lane & 1) != 0;
   const bool sent = queued && flush_waiting(lane);
   return try_progress(world->lanes[lane], awaited) | sent;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/send_now.hpp"
 
+#include "core/thread.hpp"
+
 namespace weft::core {
 
 namespace {
@@ -22,7 +24,7 @@ namespace {
 bool send_far(Thread& me, Peer& peer, const Envelope& envelope, const void* buffer, int64_t bytes) {
   const bool open = peer.endpoint != nullptr && peer.near == nullptr && !peer.transport->capabilities().same_process &&
                     peer.lane_map.mask == 0 && !peer.queues_on(0) && !peer.endpoint->congested() &&
-                    world->design != Design::global;
+                    threads->design != Design::global;
   if (!open ||
       peer.endpoint->send(wire::eager, envelope, buffer, static_cast<uint32_t>(bytes)) != transport::Post::done) {
     return false;
@@ -49,7 +51,7 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
       envelope.lane = peer.lane_map.lane_of(context, tag);
       if (!comm.unordered) envelope.stamp = peer.stamps->slot(context).next(me);
     }
-    if (w.design != Design::global) [[likely]]
+    if (threads->design != Design::global) [[likely]]
       return write_now(me, peer, *wide, envelope, buffer, bytes);
     LaneGuard guard(world->lanes[0]);  // the one lock of this design
     return write_now(me, peer, *wide, envelope, buffer, bytes);

@@ -13,6 +13,7 @@
 #include "core/p2p.hpp"
 #include "core/path.hpp"
 #include "core/stamp.hpp"
+#include "core/thread.hpp"
 
 namespace weft::core {
 
@@ -55,7 +56,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
     return Tried::not_sent;
   open->ring().fill(cell, position, wire::eager, {comm.context, comm.rank, tag, 0}, buffer,
                     static_cast<uint32_t>(bytes));
-  return tried(sent_now(world->main_thread, *open, bytes));
+  return tried(sent_now(threads->main, *open, bytes));
 }
 
 // The same at MPI_THREAD_MULTIPLE, to a peer with any number of lanes. It takes no lock.
@@ -73,7 +74,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
     if (!slot.belongs_to(me)) [[unlikely]]  // a slot without an owner does not belong to a thread not known yet
       return Tried::not_sent;
     stamp = slot.next_own();
-  } else if (me == nullptr || world->design == Design::global) [[unlikely]] {
+  } else if (me == nullptr || threads->design == Design::global) [[unlikely]] {
     return Tried::not_sent;
   }
   auto& ring = way->ring(lane);
@@ -104,9 +105,9 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
 [[gnu::always_inline]] inline Request* try_post(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                 int32_t tag) {
   Matcher& matcher = w.lanes[0].matcher;
-  if (matcher.busy() || w.main_thread.free_requests == nullptr) [[unlikely]]
+  if (matcher.busy() || threads->main.free_requests == nullptr) [[unlikely]]
     return nullptr;
-  Request* r = prepare_receive(w.main_thread.take_first(), comm, buffer, bytes, source, tag);
+  Request* r = prepare_receive(threads->main.take_first(), comm, buffer, bytes, source, tag);
   matcher.post(*r);
   return r;
 }
@@ -166,10 +167,10 @@ template <bool wild = false, bool awaited = false, bool beside = false>
 [[gnu::always_inline]] inline Request* try_post_wild(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                      int32_t tag) {
   if (tag == any_tag && w.lane_map.parts()) return try_post_across(w, comm, buffer, bytes, source);
-  if (w.concurrent) return try_post_wide<true>(w, comm, buffer, bytes, source, tag);
+  if (threads->concurrent) return try_post_wide<true>(w, comm, buffer, bytes, source, tag);
   Matcher& matcher = w.lanes[0].matcher;
-  if (matcher.busy() || w.main_thread.free_requests == nullptr) return nullptr;
-  Request* r = prepare_receive(w.main_thread.take_first(), comm, buffer, bytes, source, tag);
+  if (matcher.busy() || threads->main.free_requests == nullptr) return nullptr;
+  Request* r = prepare_receive(threads->main.take_first(), comm, buffer, bytes, source, tag);
   r->lane = 0;
   matcher.post_wild(*r);
   return r;

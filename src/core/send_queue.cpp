@@ -14,6 +14,7 @@
 #include "core/event.hpp"
 #include "core/failure.hpp"
 #include "core/path.hpp"
+#include "core/thread.hpp"
 
 namespace weft::core {
 
@@ -163,7 +164,7 @@ void forget_queues(Peer& peer) {
 bool flush_waiting(uint32_t place) {
   SendQueues& queues = world->send_queues[place];
   // Nothing below comes back here: the way to ourselves is never full, and no other peer's messages are handled now.
-  if (world->concurrent && queues.lock.is_taken()) return false;
+  if (threads->concurrent && queues.lock.is_taken()) return false;
   FollowUpLater later;
   std::lock_guard guard(queues.lock);
   bool sent = false;

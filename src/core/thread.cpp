@@ -23,7 +23,7 @@ constexpr uint32_t slab_requests = 64;
 
 // Under the list's lock.
 Slab& slab_of(const Request* r) {
-  auto& slabs = world->threads.slabs;
+  auto& slabs = threads->slabs;
   const auto behind = std::upper_bound(slabs.begin(), slabs.end(), r,
                                        [](const Request* one, const Slab& slab) { return one < slab.first; });
   return *(behind - 1);
@@ -32,7 +32,7 @@ Slab& slab_of(const Request* r) {
 // Calls `look` for all requests that may be live, until it says true; whether it did. Under the list's lock.
 template <class Look>
 bool look_at_requests(Look&& look) {
-  for (const Slab& slab : world->threads.slabs) {
+  for (const Slab& slab : threads->slabs) {
     if (slab.pooled == slab_requests) continue;
     for (size_t i = 0; i < slab_requests; ++i) {
       Request& r = slab.first[i];
@@ -49,18 +49,18 @@ void give_back(Thread& t, int32_t keep) {
     Request* r = t.free_requests;
     t.free_requests = r->next;
     --t.free_count;
-    r->next = world->threads.pool;
-    world->threads.pool = r;
+    r->next = threads->pool;
+    threads->pool = r;
     ++slab_of(r).pooled;
   }
 }
 
 void leave_thread(void* thread) {
-  std::lock_guard guard(world->threads.lock);
+  std::lock_guard guard(threads->lock);
   auto& t = *static_cast<Thread*>(thread);
   give_back(t, 0);
   t.in_use = false;  // what it counted stays
-  if (!t.service) Backoff::tune_for_threads(--world->threads.live);
+  if (!t.service) Backoff::tune_for_threads(--threads->live);
   own_thread = nullptr;
 }
 
@@ -70,21 +70,21 @@ void add(PathCount& to, const PathCount& from) {
 }
 
 Thread& enter(bool service) {
-  std::lock_guard guard(world->threads.lock);
-  Thread* t = world->threads.first;
+  std::lock_guard guard(threads->lock);
+  Thread* t = threads->first;
   while (t != nullptr && t->in_use) t = t->next;
   if (t == nullptr) {
     t = new (std::nothrow) Thread;
     if (t == nullptr)
       out_of_memory({.cause = "no memory for a thread's part of the runtime", .remedy = "free memory on this host"});
-    t->next = world->threads.first;
-    world->threads.first = t;
+    t->next = threads->first;
+    threads->first = t;
   }
   t->in_use = true;
   t->service = service;
   own_thread = t;
-  if (!service) Backoff::tune_for_threads(++world->threads.live);
-  if (world->threads.has_key) pthread_setspecific(world->threads.at_exit, t);
+  if (!service) Backoff::tune_for_threads(++threads->live);
+  if (threads->has_key) pthread_setspecific(threads->at_exit, t);
   return *t;
 }
 
@@ -93,8 +93,8 @@ Thread& enter(bool service) {
 // While one thread at a time is in core, own_thread stays empty: by that the roads for several threads know that they
 // are not meant.
 Thread& enter_thread() {
-  if (!world->concurrent) return world->main_thread;
-  if (!world->multiple) return *(own_thread = &world->main_thread);
+  if (!threads->concurrent) return threads->main;
+  if (!threads->multiple) return *(own_thread = &threads->main);
   return enter(false);
 }
 
@@ -103,23 +103,23 @@ void enter_service_thread() {
 }
 
 Request* Thread::refill() {
-  std::lock_guard guard(world->threads.lock);
-  if (world->threads.pool == nullptr) {
+  std::lock_guard guard(threads->lock);
+  if (threads->pool == nullptr) {
     auto* fresh = static_cast<Request*>(base::Arena::allocate(slab_requests * sizeof(Request)));
     if (fresh == nullptr) return nullptr;
-    auto& slabs = world->threads.slabs;
+    auto& slabs = threads->slabs;
     slabs.insert(std::upper_bound(slabs.begin(), slabs.end(), fresh,
                                   [](const Request* one, const Slab& slab) { return one < slab.first; }),
                  Slab{fresh, slab_requests});
     for (size_t i = slab_requests; i-- > 0;) {
       ::new (fresh + i) Request();
-      fresh[i].next = world->threads.pool;
-      world->threads.pool = fresh + i;
+      fresh[i].next = threads->pool;
+      threads->pool = fresh + i;
     }
   }
-  for (size_t i = 0; i < slab_requests && world->threads.pool != nullptr; ++i) {
-    Request* r = world->threads.pool;
-    world->threads.pool = r->next;
+  for (size_t i = 0; i < slab_requests && threads->pool != nullptr; ++i) {
+    Request* r = threads->pool;
+    threads->pool = r->next;
     --slab_of(r).pooled;
     r->next = free_requests;
     free_requests = r;
@@ -129,7 +129,7 @@ Request* Thread::refill() {
 }
 
 void Thread::spill() {
-  std::lock_guard guard(world->threads.lock);
+  std::lock_guard guard(threads->lock);
   give_back(*this, most_cached / 2);
 }
 
@@ -144,7 +144,7 @@ void Thread::run_ended() {
 }
 
 ThreadTotals thread_totals() {
-  std::lock_guard guard(world->threads.lock);
+  std::lock_guard guard(threads->lock);
   ThreadTotals totals;
   auto take = [&](const Thread& t) {
     for (int p = 0; p < path_count; ++p) add(totals.sent[p], t.sent[p]);
@@ -152,13 +152,13 @@ ThreadTotals thread_totals() {
     totals.sleeps += counted(t.sleeps);
     totals.slept_ns += counted(t.slept_ns);
   };
-  take(world->main_thread);
-  for (const Thread* t = world->threads.first; t != nullptr; t = t->next) take(*t);
+  take(threads->main);
+  for (const Thread* t = threads->first; t != nullptr; t = t->next) take(*t);
   return totals;
 }
 
 bool any_request(bool (*asked)(const Request&, const void*), const void* about) {
-  std::lock_guard guard(world->threads.lock);
+  std::lock_guard guard(threads->lock);
   return look_at_requests([&](const Request& r) { return asked(r, about); });
 }
 
@@ -174,7 +174,7 @@ namespace {
 }  // namespace
 
 UnderWay requests_under_way(const Comm* comm) {
-  std::lock_guard guard(world->threads.lock);
+  std::lock_guard guard(threads->lock);
   UnderWay counts;
   (void)look_at_requests([&](Request& r) {
     if (comm == nullptr || std::atomic_ref(r.comm).load(std::memory_order_relaxed) == comm) add_request(counts, r);
@@ -184,12 +184,12 @@ UnderWay requests_under_way(const Comm* comm) {
 }
 
 void open_threads() {
-  world->threads.has_key = world->concurrent && pthread_key_create(&world->threads.at_exit, leave_thread) == 0;
+  threads->has_key = threads->concurrent && pthread_key_create(&threads->at_exit, leave_thread) == 0;
 }
 
 void close_threads() {
-  if (world->threads.has_key) pthread_key_delete(world->threads.at_exit);
-  world->threads.has_key = false;
+  if (threads->has_key) pthread_key_delete(threads->at_exit);
+  threads->has_key = false;
 }
 
 }  // namespace weft::core

@@ -104,9 +104,17 @@ struct Slab {
   uint32_t pooled;  // of them in the pool: when all are, nobody needs to look at them
 };
 
-// The threads of a process at MPI_THREAD_MULTIPLE, and the requests that no thread has in its cache. All under `lock`.
+// How threads share the runtime at MPI_THREAD_MULTIPLE: docs/threads.md, "Three designs".
+enum class Design : uint8_t { global, object, hot };
+
+// The threads of a process, and at MPI_THREAD_MULTIPLE the requests that no thread has in its cache.
 struct ThreadList {
-  base::Lock lock;
+  bool multiple = false;    // the program asked for MPI_THREAD_MULTIPLE
+  bool concurrent = false;  // threads may be in core at the same time: locks are taken
+  Design design = Design::hot;
+  Thread main;  // that of all threads of the program while they take turns
+
+  base::Lock lock;          // of what follows
   Thread* first = nullptr;  // of all that ever were
   int live = 0;             // threads now
   Request* pool = nullptr;
@@ -114,6 +122,9 @@ struct ThreadList {
   pthread_key_t at_exit{};
   bool has_key = false;
 };
+
+// Those of the current world.
+[[gnu::visibility("hidden")]] extern ThreadList* threads;
 
 // The calling thread's at MPI_THREAD_MULTIPLE; nullptr before its first call.
 [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Thread* own_thread;
@@ -124,6 +135,10 @@ void enter_service_thread();
 inline Thread& hot_thread() {
   Thread* t = own_thread;
   return t != nullptr ? *t : enter_thread();
+}
+
+inline Thread& this_thread() {
+  return threads->concurrent ? hot_thread() : threads->main;
 }
 
 // The counts of all threads.

@@ -19,6 +19,8 @@
 #include "core/event.hpp"
 #include "core/identity.hpp"
 #include "core/progress.hpp"
+#include "core/thread.hpp"
+#include "core/waits.hpp"
 #include "core/work.hpp"
 
 namespace weft::core {
@@ -65,7 +67,7 @@ uint64_t messages_taken() {
 
 void look_around(uint64_t now_ns) {
   constexpr uint64_t every_ns = 100000000;
-  std::atomic<uint64_t>& looked_ns = world->waits.hosts_looked_at_ns;
+  std::atomic<uint64_t>& looked_ns = waits->hosts_looked_at_ns;
   if (!world->transports.watches() || now_ns - looked_ns.load(std::memory_order_relaxed) < every_ns) return;
   looked_ns.store(now_ns, std::memory_order_relaxed);
   world->transports.look();
@@ -85,10 +87,10 @@ void wait_until_done(Request& request) {
 
 void Backoff::tune(int ranks_here, int cpus_here) {
   const bool crowded = ranks_here > cpus_here;
-  world->waits.spin_rounds = rounds_of(spin, crowded ? 0 : 20000);
-  world->waits.yield_rounds = rounds_of(yields, crowded ? 200 : 1000);
-  world->waits.fences_own_threads =
-      world->concurrent && syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  waits->spin_rounds = rounds_of(spin, crowded ? 0 : 20000);
+  waits->yield_rounds = rounds_of(yields, crowded ? 200 : 1000);
+  waits->fences_own_threads =
+      threads->concurrent && syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 void Backoff::tune_for_threads(int threads) {
@@ -96,18 +98,17 @@ void Backoff::tune_for_threads(int threads) {
   // looks. Where they share cores, a round may take a time slice.
   const bool apart = threads <= identity->cpu_share;
   const uint32_t looking = apart ? std::bit_ceil(static_cast<uint32_t>(std::max(threads, 1))) : 1;
-  world->waits.others_every.store(8 * looking, std::memory_order_relaxed);
+  waits->others_every.store(8 * looking, std::memory_order_relaxed);
   if (apart) return;
-  Waits& waits = world->waits;
   // With more ranks than processors there are no polls already. Elsewhere some: one of the threads may only have
   // started the others.
-  const uint32_t now = waits.spin_rounds.load(std::memory_order_relaxed);
+  const uint32_t now = waits->spin_rounds.load(std::memory_order_relaxed);
   if (spin.value() < 0 && now != 0) {
-    waits.shared_polls.store(std::min(now, Patience::most), std::memory_order_relaxed);
-    waits.spin_rounds.store(0, std::memory_order_relaxed);
+    waits->shared_polls.store(std::min(now, Patience::most), std::memory_order_relaxed);
+    waits->spin_rounds.store(0, std::memory_order_relaxed);
   }
-  waits.yield_rounds.store(rounds_of(yields, 200) + waits.shared_polls.load(std::memory_order_relaxed),
-                           std::memory_order_relaxed);
+  waits->yield_rounds.store(rounds_of(yields, 200) + waits->shared_polls.load(std::memory_order_relaxed),
+                            std::memory_order_relaxed);
 }
 
 void Backoff::relax() {
@@ -116,8 +117,8 @@ void Backoff::relax() {
 
 // The round from which on it yields.
 uint32_t Backoff::first_yield() {
-  const uint32_t most = world->waits.shared_polls.load(std::memory_order_relaxed);
-  if (most == 0 || service_) return world->waits.spin_rounds.load(std::memory_order_relaxed) + 1;
+  const uint32_t most = waits->shared_polls.load(std::memory_order_relaxed);
+  if (most == 0 || service_) return waits->spin_rounds.load(std::memory_order_relaxed) + 1;
   Patience& patience = this_thread().patience;
   if (yields_from_ == 0) yields_from_ = std::min(patience.next(), most) + 1;
   if (rounds_ < yields_from_) patience.polled(rounds_);
@@ -131,7 +132,7 @@ bool Backoff::lingered() {
   // Where cores are shared, some yields let a thread that runs on hand its core over.
   const uint32_t crowd = yields_from_ == 0 ? crowd_round : yields_from_ + 16;
   if (rounds_ == crowd && in_crowd()) {
-    rounds_ = world->waits.all_rounds() + 1;
+    rounds_ = waits->all_rounds() + 1;
     return true;
   }
   if (rounds_ < yields_from) {
@@ -154,7 +155,7 @@ void Backoff::yield() {
   Thread& thread = this_thread();
   const uint64_t from_ns = base::now_ns();
   if (from_ns < thread.sleep_until_ns) {
-    rounds_ = std::max(rounds_, world->waits.all_rounds());
+    rounds_ = std::max(rounds_, waits->all_rounds());
     return;
   }
   sched_yield();
@@ -173,16 +174,15 @@ void Backoff::yield() {
 
 // When more threads wait than there are processors, those beyond sleep at once.
 bool Backoff::in_crowd() {
-  if (!world->concurrent || counted_ || service_) return false;
+  if (!threads->concurrent || counted_ || service_) return false;
   counted_ = true;
-  return world->waits.awake.fetch_add(1, std::memory_order_relaxed) >= identity->cpu_share;
+  return waits->awake.fetch_add(1, std::memory_order_relaxed) >= identity->cpu_share;
 }
 
 // Of a thread that waits for memory; under the lock, where there are several threads.
 void Backoff::watch(bool on) const {
   if (news_ != News::memory || world->transports.sleeper() == nullptr) return;
-  Waits& waits = world->waits;
-  if (on ? waits.watchers++ == 0 : --waits.watchers == 0) world->transports.sleeper()->watch_memory(on);
+  if (on ? waits->watchers++ == 0 : --waits->watchers == 0) world->transports.sleeper()->watch_memory(on);
 }
 
 void Backoff::lie_down(Sleeper& me) {
@@ -192,38 +192,37 @@ void Backoff::lie_down(Sleeper& me) {
     account_.before_sleep(request_, base::now_ns());
   }
   slept_ = true;
-  if (counted_) world->waits.awake.fetch_sub(1, std::memory_order_relaxed);
+  if (counted_) waits->awake.fetch_sub(1, std::memory_order_relaxed);
   counted_ = false;
-  if (!world->concurrent) {
+  if (!threads->concurrent) {
     me.sentinel = true;
     watch(true);
     if (world->transports.sleeper() != nullptr) world->transports.sleeper()->arm();
     return;
   }
   {
-    std::lock_guard guard(world->waits.lock);
-    me.next = world->waits.first;
-    world->waits.first = &me;
+    std::lock_guard guard(waits->lock);
+    me.next = waits->first;
+    waits->first = &me;
     if (request_ != nullptr) {
       std::atomic_ref(const_cast<bool&>(request_->slept_on)).store(true, std::memory_order_relaxed);
     } else if (!service_) {
-      world->waits.any_sleepers.fetch_add(1, std::memory_order_relaxed);
+      waits->any_sleepers.fetch_add(1, std::memory_order_relaxed);
     }
-    if (!service_) world->waits.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    if (!service_) waits->sleepers.fetch_add(1, std::memory_order_seq_cst);
     watch(true);
     // A thread that lies down while the sentinel naps takes its place: a message must wake somebody.
-    const bool vacant =
-        world->waits.sentinel == nullptr || (world->waits.sentinel != this && world->waits.sentinel->nap_ns_ != 0);
-    if (vacant && world->transports.sleeper() != nullptr) world->waits.sentinel = this;
-    if (world->waits.sentinel != this) nap_ns_ = 0;
-    me.sentinel = world->waits.sentinel == this && nap_ns_ == 0;
-    watched_ = world->waits.sentinel == this;
+    const bool vacant = waits->sentinel == nullptr || (waits->sentinel != this && waits->sentinel->nap_ns_ != 0);
+    if (vacant && world->transports.sleeper() != nullptr) waits->sentinel = this;
+    if (waits->sentinel != this) nap_ns_ = 0;
+    me.sentinel = waits->sentinel == this && nap_ns_ == 0;
+    watched_ = waits->sentinel == this;
     just_before_ = before_sleep_ = now();
   }
   if (me.sentinel) {
     world->transports.sleeper()->arm();
   }
-  if (world->waits.fences_own_threads) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  if (waits->fences_own_threads) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
 // The last look before sleeping, by the thread that watches for messages.
@@ -231,7 +230,7 @@ bool Backoff::stirs(const Sleeper& me) {
   if (!me.sentinel) return false;
   if (service_ ? progress_of_service() : progress()) return true;
   if (!world->transports.may_sleep()) return true;
-  if (!world->concurrent) return false;
+  if (!threads->concurrent) return false;
   // A lane that another thread was at may have got a message after its last look.
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     const Lane& lane = world->lanes[i];
@@ -243,7 +242,7 @@ bool Backoff::stirs(const Sleeper& me) {
 
 Backoff::Deeds Backoff::now() const {
   if (service_) return {0, messages_taken() - taken_};
-  return {world->waits.wakes.load(std::memory_order_relaxed), world->waits.others_done.load(std::memory_order_relaxed)};
+  return {waits->wakes.load(std::memory_order_relaxed), waits->others_done.load(std::memory_order_relaxed)};
 }
 
 // Whether what happened was of use to sleeping threads, and not only to threads that are awake and poll for their own
@@ -260,12 +259,12 @@ void Backoff::look_back() {
   constexpr uint64_t shortest = 50000;
   constexpr uint64_t longest = 250000;
   watched_ = false;
-  std::lock_guard guard(world->waits.lock);
-  if (world->waits.sentinel != this || helped(before_sleep_)) {
+  std::lock_guard guard(waits->lock);
+  if (waits->sentinel != this || helped(before_sleep_)) {
     nap_ns_ = 0;
   } else {
     nap_ns_ = nap_ns_ == 0 ? shortest : std::min(2 * nap_ns_, longest);
-    rounds_ = world->waits.all_rounds();
+    rounds_ = waits->all_rounds();
   }
 }
 
@@ -300,49 +299,49 @@ void Backoff::rest(Sleeper& me) {
   bool look_soon = world->queues_waiting.load(std::memory_order_relaxed) != 0 ||
                    // records that found the way full
                    gathering.load(std::memory_order_relaxed) > watching.load(std::memory_order_relaxed) ||
-                   (world->concurrent && !world->waits.fences_own_threads);
+                   (threads->concurrent && !waits->fences_own_threads);
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     look_soon |= world->lanes[i].at_work.load(std::memory_order_relaxed);
   }
   look_soon |= !world->transports.all_sent();
   // The thread that is woken may be another one.
-  look_soon |= news_ == News::memory || (news_ == News::told_memory && world->concurrent);
+  look_soon |= news_ == News::memory || (news_ == News::told_memory && threads->concurrent);
   // A message from another host may have no way to wake the sentinel. (The other threads are woken by the thread that
   // completes their requests.) Then it looks again after a while. A look costs some microseconds for each lane: the
   // longer nothing has come and nothing waits to leave, the rarer the looks, so that a message is late by a sixteenth
   // of the time it was waited for.
-  const uint64_t in_vain = look_soon ? 0 : rounds_ - std::min(rounds_, world->waits.all_rounds());
+  const uint64_t in_vain = look_soon ? 0 : rounds_ - std::min(rounds_, waits->all_rounds());
   const uint64_t unwoken_ns = 100000 * uint64_t{world->lane_map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
   const bool unwoken = me.sentinel && !world->transports.wakes_all();
   const uint64_t longest = service_ ? second : account_.longest_ns();
   const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : longest;
   if (me.sentinel && world->transports.sleeper() != nullptr) return world->transports.sleeper()->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
-  const uint64_t shown_ns = world->concurrent ? time_ns : soon;
+  const uint64_t shown_ns = threads->concurrent ? time_ns : soon;
   const timespec time{static_cast<time_t>(shown_ns / second), static_cast<long>(shown_ns % second)};
   private_futex(FUTEX_WAIT_PRIVATE, me.woken, 0, &time);
 }
 
 void Backoff::get_up(Sleeper& me) const {
   if (me.sentinel && world->transports.sleeper() != nullptr) world->transports.sleeper()->disarm();
-  if (!world->concurrent) return watch(false);
-  std::lock_guard guard(world->waits.lock);
+  if (!threads->concurrent) return watch(false);
+  std::lock_guard guard(waits->lock);
   watch(false);
-  Sleeper** at = &world->waits.first;
+  Sleeper** at = &waits->first;
   while (*at != &me) at = &(*at)->next;
   *at = me.next;
   if (service_) return;
-  world->waits.sleepers.fetch_sub(1, std::memory_order_relaxed);
+  waits->sleepers.fetch_sub(1, std::memory_order_relaxed);
   if (me.request != nullptr) {
     std::atomic_ref(const_cast<bool&>(me.request->slept_on)).store(false, std::memory_order_relaxed);
   } else {
-    world->waits.any_sleepers.fetch_sub(1, std::memory_order_relaxed);
+    waits->any_sleepers.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
-// Under world->waits.lock, which keeps the sleeper where it is.
+// Under waits->lock, which keeps the sleeper where it is.
 void Backoff::wake(Sleeper& sleeper) {
-  world->waits.wakes.fetch_add(1, std::memory_order_relaxed);
+  waits->wakes.fetch_add(1, std::memory_order_relaxed);
   if (sleeper.sentinel) {
     world->transports.sleeper()->wake();
   } else {
@@ -356,18 +355,18 @@ void wake_sleepers(const Request* request) {
   const bool slept_on =
       request != nullptr && std::atomic_ref(const_cast<bool&>(request->slept_on)).load(std::memory_order_relaxed);
   if (!slept_on) {
-    if (request != nullptr) world->waits.others_done.fetch_add(1, std::memory_order_relaxed);
-    if (world->waits.any_sleepers.load(std::memory_order_relaxed) == 0) return;
+    if (request != nullptr) waits->others_done.fetch_add(1, std::memory_order_relaxed);
+    if (waits->any_sleepers.load(std::memory_order_relaxed) == 0) return;
   }
-  std::lock_guard guard(world->waits.lock);
-  for (Sleeper* s = world->waits.first; s != nullptr; s = s->next) {
+  std::lock_guard guard(waits->lock);
+  for (Sleeper* s = waits->first; s != nullptr; s = s->next) {
     if (!s->owner->service_ && (s->request == nullptr || s->request == request)) Backoff::wake(*s);
   }
 }
 
 void wake_service() {
-  std::lock_guard guard(world->waits.lock);
-  for (Sleeper* s = world->waits.first; s != nullptr; s = s->next) {
+  std::lock_guard guard(waits->lock);
+  for (Sleeper* s = waits->first; s != nullptr; s = s->next) {
     if (s->owner->service_) Backoff::wake(*s);
   }
 }
@@ -375,7 +374,7 @@ void wake_service() {
 // A little more than none: the data of a rendezvous follow each other.
 uint32_t Backoff::soon_asleep() {
   constexpr uint32_t rounds = 100;
-  const uint32_t all = world->waits.all_rounds();
+  const uint32_t all = waits->all_rounds();
   return all - std::min(all, rounds);
 }
 
@@ -389,14 +388,14 @@ bool Backoff::progress_of_service() {
 // A thread that leaves while it is its turn to watch for messages hands that on.
 void Backoff::leave() {
   account_.end();
-  if (counted_) world->waits.awake.fetch_sub(1, std::memory_order_relaxed);
-  if (!slept_ || !world->concurrent) return;
-  std::lock_guard guard(world->waits.lock);
-  if (world->waits.sentinel != this) return;
-  world->waits.sentinel = nullptr;
-  if (world->waits.first == nullptr) return;
-  world->waits.sentinel = world->waits.first->owner;
-  wake(*world->waits.first);
+  if (counted_) waits->awake.fetch_sub(1, std::memory_order_relaxed);
+  if (!slept_ || !threads->concurrent) return;
+  std::lock_guard guard(waits->lock);
+  if (waits->sentinel != this) return;
+  waits->sentinel = nullptr;
+  if (waits->first == nullptr) return;
+  waits->sentinel = waits->first->owner;
+  wake(*waits->first);
 }
 
 }  // namespace weft::core

@@ -11,6 +11,7 @@
 #include "core/account.hpp"
 #include "core/idle.hpp"
 #include "core/progress.hpp"
+#include "core/thread.hpp"
 #include "core/waits.hpp"
 
 namespace weft::core {
@@ -32,7 +33,7 @@ class Backoff {
       : request_(nullptr),
         news_(News::completion),
         service_(true),
-        rounds_(world->waits.all_rounds()),
+        rounds_(waits->all_rounds()),
         restart_(soon_asleep()) {}
   ~Backoff() {
     if (counted_ || slept_) [[unlikely]]
@@ -56,14 +57,14 @@ class Backoff {
     const IdlePause timed(rounds_ != 0);
     if (watched_) [[unlikely]]
       look_back();
-    if (++rounds_ != crowd_round && rounds_ <= world->waits.spin_rounds.load(std::memory_order_relaxed)) return relax();
-    if (rounds_ <= world->waits.all_rounds() && !lingered()) return;
+    if (++rounds_ != crowd_round && rounds_ <= waits->spin_rounds.load(std::memory_order_relaxed)) return relax();
+    if (rounds_ <= waits->all_rounds() && !lingered()) return;
     Sleeper me{nullptr, request_, this};
     lie_down(me);
     if (ready() || stirs(me)) {
       get_up(me);
       // The news may be for another thread that has lost the processor: let it run once, then try again to sleep.
-      rounds_ = world->concurrent ? std::max(world->waits.all_rounds(), 1U) - 1 : 0;
+      rounds_ = threads->concurrent ? std::max(waits->all_rounds(), 1U) - 1 : 0;
     } else {
       sleep(me);
       get_up(me);
@@ -76,7 +77,7 @@ class Backoff {
   static void tune(int ranks_here, int cpus_here);
   static void tune_for_threads(int threads);
   // Whether a wait has its core to itself for a while.
-  static bool spins() { return world->waits.spin_rounds.load(std::memory_order_relaxed) != 0; }
+  static bool spins() { return waits->spin_rounds.load(std::memory_order_relaxed) != 0; }
 
  private:
   friend void wake_sleepers(const Request* request);

@@ -50,7 +50,17 @@ struct Waits {
   }
 };
 
+// Those of the current world.
+[[gnu::visibility("hidden")]] extern Waits* waits;
+
 // Wakes the threads that wait for this request, and those that wait for anything (nullptr: only these).
 [[gnu::noinline]] void wake_sleepers(const Request* request);
+
+// Something happened that a thread may wait for. The store before it needs no fence: see docs/threads.md, "Sleep".
+inline void tell_sleepers(const Request* request) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (waits->sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    wake_sleepers(request);
+}
 
 }  // namespace weft::core

@@ -33,6 +33,7 @@
 #include "core/send_queue.hpp"
 #include "core/settings.hpp"
 #include "core/stamp.hpp"
+#include "core/thread.hpp"
 #include "core/unexpected.hpp"
 #include "core/work.hpp"
 #include "pages/wish.hpp"
@@ -46,6 +47,8 @@ World process_world;
 }
 constinit World* world = &process_world;
 constinit Identity* identity = &process_world.identity;
+constinit ThreadList* threads = &process_world.threads;
+constinit Waits* waits = &process_world.waits;
 constinit Peer PeerTable::stranger;
 
 namespace {
@@ -177,7 +180,7 @@ void open_transports() {
   world->transports.open_hosts(
       {.secret = identity->job.secret,
        .sleeps = !Backoff::spins(),
-       .threads = world->concurrent,
+       .threads = threads->concurrent,
        .directory = {boot::publish, boot::published, boot::longest_value(), [] { boot::barrier([] {}); }},
        .first_here = identity->job.host(),
        .host = shown_host(),
@@ -331,9 +334,12 @@ void stop() {
   world->transports.close();
 }
 
-void enter(World* entered) {
-  world = entered;
+World* enter(World* entered) {
+  World* const before = std::exchange(world, entered);
   identity = &entered->identity;
+  threads = &entered->threads;
+  waits = &entered->waits;
+  return before;
 }
 
 void World::open(const Config& config) {
@@ -343,9 +349,9 @@ void World::open(const Config& config) {
   identity.places = config.places != 0 ? config.places : config.size;
   identity.cpus = config.cpus;
   identity.cpu_share = config.cpu_share;
-  multiple = config.multiple;
-  concurrent = config.concurrent;
-  design = config.design;
+  threads.multiple = config.multiple;
+  threads.concurrent = config.concurrent;
+  threads.design = config.design;
   mailbox_limit = config.mailbox_limit;
   lane_map = config.lane_map;
   waits.spin_rounds = config.spin_rounds;
@@ -358,7 +364,7 @@ void World::open(const Config& config) {
     lanes[i].index = i;
     lane_table[i] = &lanes[i];
     lanes[i].matcher.open();
-    if (concurrent) lanes[i].matcher.share(lane_map.parts());
+    if (threads.concurrent) lanes[i].matcher.share(lane_map.parts());
   }
   done_send = base::make_object<Request>();
   if (done_send == nullptr) {
@@ -455,7 +461,7 @@ boot::RankStatus& Identity::line_at(int32_t place) const {
 void Peer::open_way() {
   if (world->mailbox_limit < tiny_bytes) return;  // that road does not look at the limit
   // The program's threads take turns on it; a progress thread writes into the same ring, and counts for itself.
-  const bool plain = !world->multiple && lane_map.mask == 0;
+  const bool plain = !threads->multiple && lane_map.mask == 0;
   (plain ? open : wide).store(near, std::memory_order_relaxed);
 }
 
@@ -479,11 +485,11 @@ bool World::receives_streams() {
 
 Counters counters() {
   Counters all;
-  const ThreadTotals threads = thread_totals();
-  for (int p = 0; p < path_count; ++p) all.sent[p] = threads.sent[p];
-  all.retries = threads.retries;
-  all.sleeps = threads.sleeps;
-  all.slept_ns = threads.slept_ns;
+  const ThreadTotals totals = thread_totals();
+  for (int p = 0; p < path_count; ++p) all.sent[p] = totals.sent[p];
+  all.retries = totals.retries;
+  all.sleeps = totals.sleeps;
+  all.slept_ns = totals.slept_ns;
   all.lanes = world->lane_map.lanes();
   for (uint32_t i = 0; i < transport::max_lanes; ++i) {  // all there may be: start() may be at work
     all.unexpected += counted(world->lanes[i].unexpected);

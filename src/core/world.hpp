@@ -11,6 +11,7 @@
 #include "core/identity.hpp"
 #include "core/lane.hpp"
 #include "core/stamp.hpp"
+#include "core/thread.hpp"
 #include "core/waits.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/open.hpp"
@@ -125,16 +126,13 @@ struct Kept {
   uint64_t most_bytes = 0;
 };
 
-// How threads share the runtime at MPI_THREAD_MULTIPLE: docs/threads.md, "Three designs".
-enum class Design : uint8_t { global, object, hot };
-
 // The parts of a world. start() finds it out with the launcher and the settings, a unit test says it.
 struct Config {
   int32_t rank = 0;
   int32_t size = 1;
   int32_t first = 0;
   int32_t places = 0;     // 0: as many as ranks
-  bool multiple = false;  // as in World
+  bool multiple = false;  // as in ThreadList
   bool concurrent = false;
   Design design = Design::hot;
   int32_t cpus = 1;
@@ -147,10 +145,7 @@ struct Config {
 
 struct World {
   Identity identity;
-  bool hosts_left = false;  // the ranks of all hosts have met at the end
-  bool multiple = false;    // the program asked for MPI_THREAD_MULTIPLE
-  bool concurrent = false;  // threads may be in core at the same time: locks are taken
-  Design design = Design::hot;
+  bool hosts_left = false;     // the ranks of all hosts have met at the end
   uint32_t mailbox_limit = 0;  // E0 up to here
   transport::LaneMap lane_map;
   PeerTable peers;
@@ -163,7 +158,6 @@ struct World {
   std::atomic<int32_t> saturated_lanes = 0;
   std::atomic<uint64_t> queues_waiting = 0;  // a bit for each of them that has messages
   base::Lock connect_lock;
-  Thread main_thread;  // that of all threads of the program while they take turns
   ThreadList threads;
   Waits waits;
   Lane* lane_table[transport::max_lanes] = {};  // the addresses of `lanes`, which spare a multiplication by their size
@@ -191,33 +185,10 @@ struct World {
   Peer* connect(int32_t job_rank);
 };
 
-// The world that the calls of this process act on. There is one but in unit tests, which enter() one of several.
-void enter(World* world);
+// The world that the calls of this process act on. There is one but in unit tests, which enter() one of several; the
+// result is the one before it.
+World* enter(World* entered);
 [[gnu::visibility("hidden")]] extern World* world;  // hidden here too: one load less than through the offset table
-
-inline Thread& this_thread() {
-  return world->concurrent ? hot_thread() : world->main_thread;
-}
-
-// Something happened that a thread may wait for. The store before it needs no fence: see docs/threads.md, "Sleep".
-inline void tell_sleepers(const Request* request) {
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (world->waits.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    wake_sleepers(request);
-}
-
-inline void mark_done(Request& request) {
-  // Stored last: from here on the request is its owner's. Pairs with the acquire load of is_done().
-  std::atomic_ref(request.done).store(true, std::memory_order_release);
-  tell_sleepers(&request);
-}
-
-// Marks the request complete. The last thing that happens to it on the side of the protocols.
-inline void complete(Request& request) {
-  if (request.on_done != nullptr) [[unlikely]]
-    return complete_later(request);
-  mark_done(request);
-}
 
 // The counts of all lanes and threads so far. Both may be asked by any thread, also before start() and after
 // stop().

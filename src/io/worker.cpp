@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/setting.hpp"
+#include "core/completion.hpp"
+#include "core/thread.hpp"
 #include "core/waiting.hpp"
 #include "core/work.hpp"
 #include "core/world.hpp"
@@ -157,7 +159,7 @@ void post(Job& job) {
 }
 
 void come_back(Job& job) {
-  if (core::world->concurrent) {
+  if (core::threads->concurrent) {
     job.follow();
     return;
   }
@@ -167,7 +169,7 @@ void come_back(Job& job) {
 
 void complete_from_worker(core::Request& request) {
   core::mark_done(request);
-  if (!core::world->concurrent) wake_program();
+  if (!core::threads->concurrent) wake_program();
 }
 
 int64_t most_workers() {

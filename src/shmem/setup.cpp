@@ -18,6 +18,7 @@
 #include "coll/select.hpp"
 #include "core/identity.hpp"
 #include "core/life.hpp"
+#include "core/thread.hpp"
 #include "core/waiting.hpp"
 #include "device/device.hpp"
 #include "device/everywhere.hpp"
@@ -126,7 +127,7 @@ void start(int level, bool once) {
     process = getpid();
     (void)atexit(leave_at_exit);
   }
-  state.thread_level = core::world->multiple           ? SHMEM_THREAD_MULTIPLE
+  state.thread_level = core::threads->multiple         ? SHMEM_THREAD_MULTIPLE
                        : level < SHMEM_THREAD_MULTIPLE ? level
                                                        : SHMEM_THREAD_SERIALIZED;
   open(heap_bytes);

@@ -10,6 +10,7 @@
 #include "core/beside.hpp"
 #include "core/lane.hpp"
 #include "core/progress_thread.hpp"
+#include "core/thread.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {
@@ -31,14 +32,14 @@ class Beside : public testing::Test {
     comm_.size = 1;
     offer();
   }
-  void TearDown() override { world->main_thread.free_requests = nullptr; }
+  void TearDown() override { threads->main.free_requests = nullptr; }
 
   // All requests are free again.
   void offer() {
-    world->main_thread.free_requests = nullptr;
+    threads->main.free_requests = nullptr;
     for (size_t i = requests_.size(); i-- > 0;) {
-      requests_[i].next = world->main_thread.free_requests;
-      world->main_thread.free_requests = &requests_[i];
+      requests_[i].next = threads->main.free_requests;
+      threads->main.free_requests = &requests_[i];
     }
   }
   Request* try_post() { return try_post_beside(*world, comm_, nullptr, 0, 0, tag); }
@@ -47,17 +48,17 @@ class Beside : public testing::Test {
     return lane().matcher.take_receive({comm_.context, 0, tag, 0}, world->any_tags);
   }
   static Lane& lane() { return world->lanes[0]; }
-  static bool posting() { return world->main_thread.posting; }
+  static bool posting() { return threads->main.posting; }
 
   Comm comm_;
   std::array<Request, 64> requests_;
 };
 
 TEST_F(Beside, APostKeepsTheProgressThreadFromWork) {
-  world->main_thread.posting = true;
+  threads->main.posting = true;
   EXPECT_FALSE(AtWork().may());
   EXPECT_FALSE(lane().matcher.keeps_any());
-  world->main_thread.posting = false;
+  threads->main.posting = false;
   EXPECT_TRUE(AtWork().may());
 }
 

@@ -194,7 +194,7 @@ TEST(Order, ACancelledSendIsNotWaitedFor) {
 // Of two sources one keeps a message back that was sent before another: the other's message is received meanwhile.
 TEST(Order, ASourceThatKeepsAMessageBackHoldsNoOtherUp) {
   Ranks ranks({.ranks = 3, .lanes = 4, .wire = between_hosts});
-  World* const before = std::exchange(world, &ranks.world(0));
+  World* const before = enter(&ranks.world(0));
   Comm& comm = ranks.comm(0);
   const auto arrive = [&](int32_t source, int32_t tag, uint64_t number) {
     const Bytes data = pattern(8, source + tag);
@@ -226,7 +226,7 @@ TEST(Order, ASourceThatKeepsAMessageBackHoldsNoOtherUp) {
 // A thread posts, cancels and completes receives from any source while another one holds the locks of all other lanes.
 TEST(Order, ReceivesFromAnySourceTakeTheLockOfOneLane) {
   Ranks ranks({.ranks = 3, .lanes = 4});
-  World* const before = std::exchange(world, &ranks.world(0));
+  World* const before = enter(&ranks.world(0));
   Comm& comm = ranks.comm(0);
   constexpr int32_t tag = 7;
   const uint32_t mine = world->lane_map.lane_of(comm.context, tag);

@@ -17,6 +17,8 @@
 #include "core/rma/outbox.hpp"
 #include "core/rma/window.hpp"
 #include "core/rma/wire.hpp"
+#include "core/thread.hpp"
+#include "core/waits.hpp"
 #include "core/world.hpp"
 
 namespace weft::core::rma {
@@ -31,7 +33,7 @@ class Windows : public testing::Test {
     core::start(true, [] { return uint64_t{1}; });
   }
   static void TearDownTestSuite() { core::stop(); }
-  void TearDown() override { world->design = Design::hot; }
+  void TearDown() override { threads->design = Design::hot; }
 };
 
 // A window of `size` ranks, of which we are the first and the only one on this host. Each has 64 bytes.
@@ -282,8 +284,8 @@ TEST_F(Windows, ShareNoLockBetweenThreadsByMessages) {
   });
   ASSERT_TRUE(reach(1));
   ASSERT_NE(lane, mine.lane);
-  std::vector<base::Lock*> locks{&mine.lock,         &window->guard,       &window->closing,
-                                 &world->waits.lock, &world->connect_lock, &world->threads.lock};
+  std::vector<base::Lock*> locks{&mine.lock,   &window->guard,       &window->closing,
+                                 &waits->lock, &world->connect_lock, &threads->lock};
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     if (i == lane) continue;
     locks.push_back(&world->lanes[i].lock);
@@ -351,7 +353,7 @@ bool ends_while_held(Window& window, milliseconds patience) {
 }
 
 TEST_F(Windows, TakeTheOneLockOfTheGlobalDesign) {
-  world->design = Design::global;
+  threads->design = Design::global;
   Made window(1);
   ASSERT_EQ(lock_all(*window, true), no_error);
   ASSERT_EQ(put_word(*window, 1), no_error);

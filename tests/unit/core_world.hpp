@@ -305,8 +305,7 @@ class Ranks {
   core::World& world(int32_t rank) { return ranks_[static_cast<size_t>(rank)]->world; }
   core::Comm& comm(int32_t rank) { return ranks_[static_cast<size_t>(rank)]->comm; }
   core::Counters counters(int32_t rank) {
-    core::World* const now = core::world;
-    core::enter(&world(rank));
+    core::World* const now = core::enter(&world(rank));
     const core::Counters counted = core::counters();
     core::enter(now);
     return counted;

@@ -11,7 +11,7 @@
 #include "base/copy.hpp"
 #include "base/fence.hpp"
 #include "core/memory/words.hpp"
-#include "core/world.hpp"
+#include "core/thread.hpp"
 
 namespace weft::core::memory {
 namespace {
@@ -34,7 +34,7 @@ void pause(int& looked) {
 class Noted {
  public:
   explicit Noted(Busy& busy) : busy_(busy) {
-    if (world->concurrent) {
+    if (threads->concurrent) {
       busy_.fetch_add(1, std::memory_order_seq_cst);
     } else {
       busy_.store(1, std::memory_order_relaxed);
@@ -42,7 +42,7 @@ class Noted {
     }
   }
   ~Noted() {
-    if (world->concurrent) {
+    if (threads->concurrent) {
       busy_.fetch_sub(1, std::memory_order_release);
     } else {
       busy_.store(0, std::memory_order_release);

@@ -7,12 +7,13 @@
 
 #include <optional>
 
+#include "core/thread.hpp"
 #include "core/world.hpp"
 
 namespace weft::core::rma {
 
 inline bool takes_global_lock() {
-  return world->multiple && world->design == Design::global;
+  return threads->multiple && threads->design == Design::global;
 }
 
 // No progress is made while it is held: the lock is lane 0's.

@@ -13,13 +13,13 @@
 // holder finds the waiter.
 
 #include "core/rma/window.hpp"
-#include "core/world.hpp"
+#include "core/thread.hpp"
 
 namespace weft::core::rma {
 
 // A lock keeps all other processes away from the target's memory, and there is no other thread.
 inline bool is_alone(const Target& target) {
-  return !world->concurrent && target.lock == Lock::exclusive && target.locked;
+  return !threads->concurrent && target.lock == Lock::exclusive && target.locked;
 }
 
 // Locks the target, which is on this host; makes progress meanwhile.

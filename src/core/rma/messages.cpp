@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/copy.hpp"
+#include "core/completion.hpp"
 #include "core/lane_wait.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"

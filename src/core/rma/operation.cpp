@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations: whether they are allowed, and by which way their target is reached.
 
+#include "core/completion.hpp"
 #include "core/memory/direct.hpp"
 #include "core/memory/on_device.hpp"
 #include "core/memory/runs.hpp"

@@ -16,6 +16,7 @@
 #include "core/rma/global.hpp"
 #include "core/rma/wire.hpp"
 #include "core/send_queue.hpp"
+#include "core/thread.hpp"
 #include "core/work.hpp"
 #include "datatype/pack.hpp"
 
@@ -259,7 +260,7 @@ bool send_gathered_of(Gathered& list) {
 
 bool send_gathered() {
   bool sent = false;
-  const uint32_t own = world->concurrent && !this_thread().service ? base::thread_number() : 0;
+  const uint32_t own = threads->concurrent && !this_thread().service ? base::thread_number() : 0;
   const uint32_t mask = world->lane_map.mask;
   for (uint32_t i = 0; i <= mask; ++i) sent |= send_gathered_of(gathered[(own + i) & mask]);
   return sent;

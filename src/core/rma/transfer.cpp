@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "core/completion.hpp"
 #include "core/failure.hpp"
 #include "core/p2p.hpp"
 #include "core/rma/outbox.hpp"

@@ -12,7 +12,6 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "core/thread.hpp"
-#include "core/world.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -143,7 +142,7 @@ void stop_others() {
 }  // namespace
 
 bool wants_thread_check() {
-  return check_row.value() != 0 && !core::world->multiple;
+  return check_row.value() != 0 && !core::threads->multiple;
 }
 
 void begin_thread_check(const char* level, pid_t main_thread) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 
+#include "core/completion.hpp"
 #include "core/send_now.hpp"
 #include "datatype/pack.hpp"
 #include "mpi/object/check.hpp"

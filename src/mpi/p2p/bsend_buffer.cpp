@@ -4,6 +4,7 @@
 #include <mutex>
 #include <new>
 
+#include "core/completion.hpp"
 #include "core/world.hpp"
 #include "mpi/p2p/bsend.hpp"
 

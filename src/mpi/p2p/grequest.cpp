@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "core/completion.hpp"
 #include "core/p2p.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"

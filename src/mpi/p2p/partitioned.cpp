@@ -12,6 +12,7 @@
 #include <new>
 #include <vector>
 
+#include "core/completion.hpp"
 #include "core/send_now.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/pack.hpp"

@@ -30,7 +30,7 @@
 #include "core/identity.hpp"
 #include "core/other_jobs.hpp"
 #include "core/progress.hpp"
-#include "core/world.hpp"
+#include "core/thread.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/env/info.hpp"
@@ -174,7 +174,7 @@ bool is_here(const JobName& job) {
 // nobody can come. 0: one may, as another thread may spawn it.
 int callers_here(const Comm& comm) {
   const boot::Job& ours = core::identity->job;
-  if (ours.one_host() || core::world->concurrent) return 0;
+  if (ours.one_host() || core::threads->concurrent) return 0;
   const std::vector<int32_t> ranks = job_ranks_of(*comm.group);
   return static_cast<int>(
       std::count_if(ranks.begin(), ranks.end(), [&ours](int32_t rank) { return ours.place_here(rank) >= 0; }));

@@ -23,6 +23,7 @@
 #include "core/growth.hpp"
 #include "core/identity.hpp"
 #include "core/life.hpp"
+#include "core/thread.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
 #include "device/device.hpp"
@@ -70,7 +71,7 @@ bool start_runtime(int& level) {
     choose_receives();
     if (!was_finalized()) begin_observing();
   }
-  if (!core::world->multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
+  if (!core::threads->multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
   return true;
 }
 

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "core/identity.hpp"
-#include "core/world.hpp"
+#include "core/thread.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/env/info.hpp"
@@ -80,8 +80,9 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
                  "this process has left the job, as it exits: open sessions before");
   }
   const std::optional<std::string> kinds = given != nullptr ? given->find("mpi_memory_alloc_kinds") : std::nullopt;
-  made->memory_kinds = supported_kinds(kinds ? *kinds : requested_kinds());       // settings are read now
-  if (!asked && core::world->multiple) made->thread_level = MPI_THREAD_MULTIPLE;  // it is there and costs nothing more
+  made->memory_kinds = supported_kinds(kinds ? *kinds : requested_kinds());  // settings are read now
+  if (!asked && core::threads->multiple)
+    made->thread_level = MPI_THREAD_MULTIPLE;  // it is there and costs nothing more
   made->kind = base::Kind::session;
   made->errhandler = hold(handler);
   *session = handle_of<MPI_Session>(made);

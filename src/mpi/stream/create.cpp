@@ -5,7 +5,7 @@
 
 #include "base/hex.hpp"
 #include "base/setting.hpp"
-#include "core/world.hpp"
+#include "core/thread.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
@@ -64,7 +64,7 @@ int stream_create(MPI_Info info, MPIX_Stream* stream) {
     return fail(nullptr, function, MPI_ERR_UNSUPPORTED_OPERATION, "operations cannot be enqueued on streams of %s yet",
                 device::active->name);
   }
-  if (!core::world->multiple) {
+  if (!core::threads->multiple) {
     return fail(nullptr, function, MPI_ERR_OTHER,
                 "a thread performs the operations of a stream: start MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE");
   }

@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "base/clock.hpp"
-#include "core/world.hpp"
+#include "core/thread.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/tools/tool.hpp"
 
@@ -68,7 +68,7 @@ size_t place_of(MPI_T_cb_safety level) {
 
 // The most that this process allows callbacks to do.
 size_t needed_level() {
-  return place_of(core::world->multiple ? MPI_T_CB_REQUIRE_THREAD_SAFE : MPI_T_CB_REQUIRE_MPI_RESTRICTED);
+  return place_of(core::threads->multiple ? MPI_T_CB_REQUIRE_THREAD_SAFE : MPI_T_CB_REQUIRE_MPI_RESTRICTED);
 }
 
 // Core makes no calls for events without listeners. With the lock.
