@@ -16,6 +16,7 @@
 #include "core/comm.hpp"
 #include "core/disagree.hpp"
 #include "core/identity.hpp"
+#include "core/lane.hpp"
 #include "core/thread.hpp"
 #include "core/world.hpp"
 
@@ -194,8 +195,8 @@ void gather(Lists& lists, const Comm* comm) {
     return false;
   };
   (void)any_request(add, &lists);
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-    Lane& lane = world->lanes[i];
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
+    Lane& lane = lanes->all[i];
     const LaneGuard guard(lane, LaneGuard::TryTag{});
     if (!guard.held()) continue;
     for (const Unexpected* u = lane.matcher.first_unexpected(); u != nullptr; u = u->next) {

@@ -8,6 +8,7 @@
 
 #include <mutex>
 
+#include "core/lane.hpp"
 #include "core/thread.hpp"
 
 namespace weft::core {
@@ -15,7 +16,7 @@ namespace weft::core {
 namespace {
 
 Lane& only_lane() {
-  return world->lanes[0];  // there are no others below MPI_THREAD_MULTIPLE
+  return lanes->all[0];  // there are no others below MPI_THREAD_MULTIPLE
 }
 
 }  // namespace

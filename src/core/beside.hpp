@@ -39,9 +39,9 @@ namespace weft::core {
 // As try_post(), for a process with a progress thread: nullptr while that is at work, too, and the caller ends the post
 // by did_not_post() then: on its slow road, so that nothing is kept in a register for it. The request's lane stays as
 // it is, for there is one.
-[[gnu::always_inline]] inline Request* try_post_beside(World& w, Comm& comm, void* buffer, int64_t bytes,
+[[gnu::always_inline]] inline Request* try_post_beside(Lanes& in, Comm& comm, void* buffer, int64_t bytes,
                                                        int32_t source, int32_t tag) {
-  Matcher& matcher = w.lanes[0].matcher;
+  Matcher& matcher = in.all[0].matcher;
   Thread& me = threads->main;
   me.posting.store(true, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);

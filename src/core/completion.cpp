@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/copy.hpp"
+#include "core/lane.hpp"
 
 namespace weft::core {
 
@@ -32,7 +33,7 @@ void complete_send(Request& r, Path path) {
   PathCount& sent = this_thread().sent[static_cast<int>(path)];
   count(sent.messages);
   count(sent.bytes, static_cast<uint64_t>(r.bytes));
-  world->lanes[r.lane].count_sends(-1);
+  lanes->all[r.lane].count_sends(-1);
   complete(r);
 }
 

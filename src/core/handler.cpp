@@ -4,6 +4,7 @@
 
 #include "core/failure.hpp"
 #include "core/identity.hpp"
+#include "core/lane.hpp"
 #include "core/other_jobs.hpp"
 #include "core/world.hpp"
 
@@ -81,15 +82,15 @@ void on_arrival(const transport::Arrival& arrival) {
 }
 
 void on_counted_arrival(const transport::Arrival& arrival) {
-  std::atomic<uint64_t>& arrived = world->lanes[arrival.envelope.lane].arrived;
+  std::atomic<uint64_t>& arrived = lanes->all[arrival.envelope.lane].arrived;
   arrived.store(arrived.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   on_arrival(arrival);
 }
 
 void on_numbered_arrival(const transport::Arrival& arrival) {
   const Envelope& envelope = arrival.envelope;
-  if (envelope.stamp == 0 || !world->lane_map.parts()) return on_counted_arrival(arrival);
-  Lane& lane = world->lanes[envelope.lane];
+  if (envelope.stamp == 0 || !lanes->map.parts()) return on_counted_arrival(arrival);
+  Lane& lane = lanes->all[envelope.lane];
   const bool awaited = lane.tallies.of(arrival.from, envelope.context).add(envelope.stamp);
   lane.numbered_by = arrival.from;
   on_counted_arrival(arrival);

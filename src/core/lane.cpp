@@ -42,15 +42,15 @@ void LaneGuard::release() {
 
 AllLanesGuard::AllLanesGuard() {
   if (!threads->concurrent) return;
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].enter();
-  hot_thread().lanes_held += static_cast<int32_t>(world->lane_map.lanes());
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) lanes->all[i].enter();
+  hot_thread().lanes_held += static_cast<int32_t>(lanes->map.lanes());
 }
 
 AllLanesGuard::~AllLanesGuard() {
   if (!threads->concurrent) return;
-  for (uint32_t i = world->lane_map.lanes(); i-- > 0;) world->lanes[i].lock.unlock();
+  for (uint32_t i = lanes->map.lanes(); i-- > 0;) lanes->all[i].lock.unlock();
   Thread& me = hot_thread();
-  me.lanes_held -= static_cast<int32_t>(world->lane_map.lanes());
+  me.lanes_held -= static_cast<int32_t>(lanes->map.lanes());
   if (me.lanes_held == 0) me.run_ended();
 }
 
@@ -59,7 +59,7 @@ namespace {
 void drain_all() {
   for (transport::Transport* t : world->transports.all()) {
     if (!t->capabilities().drains) continue;
-    for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) t->drain(i, on_arrival);
+    for (uint32_t i = 0; i < lanes->map.lanes(); ++i) t->drain(i, on_arrival);
   }
 }
 
@@ -89,12 +89,12 @@ Unexpected* find_free(Matcher& matcher, const Envelope& wanted, const Origins& b
 // lane's first message of a source has its smallest stamp there: see Matcher::raise_stamp().
 Unexpected* best_kept(const Envelope& wanted, const Origins& but) {
   static std::atomic<uint32_t> turn = 0;  // where to begin, so that no lane is favoured
-  const uint32_t mask = world->lane_map.mask;
+  const uint32_t mask = lanes->map.mask;
   const uint32_t start = mask == 0 ? 0 : turn.fetch_add(1, std::memory_order_relaxed);
   Envelope narrowed = wanted;
   Unexpected* best = nullptr;
   for (uint32_t i = 0; i <= mask; ++i) {
-    Unexpected* u = find_free(world->lanes[(start + i) & mask].matcher, narrowed, but);
+    Unexpected* u = find_free(lanes->all[(start + i) & mask].matcher, narrowed, but);
     if (u == nullptr) continue;
     if (best == nullptr) {
       best = u;
@@ -109,8 +109,8 @@ Unexpected* best_kept(const Envelope& wanted, const Origins& but) {
 // Of the pending messages of one source on one communicator, the one with the smallest stamp.
 Unexpected* first_pending(const Envelope& of) {
   Unexpected* first = nullptr;
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-    Unexpected* u = world->lanes[i].matcher.first_pending(of.context, of.source);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
+    Unexpected* u = lanes->all[i].matcher.first_pending(of.context, of.source);
     if (u != nullptr && (first == nullptr || is_before(u->envelope.stamp, first->envelope.stamp))) first = u;
   }
   return first;
@@ -118,8 +118,8 @@ Unexpected* first_pending(const Envelope& of) {
 
 // A pending message of any source but these.
 Unexpected* any_pending(const Origins& but) {
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-    const Matcher& matcher = world->lanes[i].matcher;
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
+    const Matcher& matcher = lanes->all[i].matcher;
     if (!matcher.any_pending()) continue;
     for (Unexpected* u = matcher.first_pending(); u != nullptr; u = u->next) {
       if (u->pending && !contains(but, *u)) return u;
@@ -140,7 +140,7 @@ Unexpected* next_pending(Origins& missing) {
       first = again;
     }
     // Order matters to receives with MPI_ANY_TAG alone.
-    if (world->any_tags.first_match(first->envelope, UINT64_MAX) == nullptr || world->watches.is_next(*first))
+    if (lanes->any_tags.first_match(first->envelope, UINT64_MAX) == nullptr || lanes->watches.is_next(*first))
       return first;
     missing.push_back(origin_of(*first));
   }
@@ -151,14 +151,14 @@ Unexpected* next_pending(Origins& missing) {
 void settle_pending() {
   Origins missing;
   while (Unexpected* message = next_pending(missing)) {
-    Matcher& matcher = world->lanes[message->envelope.lane].matcher;
-    Request* r = matcher.settle(message, world->any_tags);
+    Matcher& matcher = lanes->all[message->envelope.lane].matcher;
+    Request* r = matcher.settle(message, lanes->any_tags);
     if (r == nullptr) continue;
-    if (world->is_across(r->match)) missing.clear();  // messages kept for this receive may go on
+    if (lanes->is_across(r->match)) missing.clear();  // messages kept for this receive may go on
     matcher.remove(message);
     consume(*r, message);
   }
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].matcher.set_unsettled(false);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) lanes->all[i].matcher.set_unsettled(false);
 }
 
 }  // namespace
@@ -177,31 +177,45 @@ Unexpected* choose(const Envelope& wanted) {
       best = again;
     }
     if (best == nullptr) continue;
-    if (world->watches.is_next(*best)) return best;
+    if (lanes->watches.is_next(*best)) return best;
     missing.push_back(origin_of(*best));
   }
   return nullptr;
 }
 
 void settle_all() {
-  if (!world->lane_map.parts()) return;
-  count(world->lanes[0].settlements);
+  if (!lanes->map.parts()) return;
+  count(lanes->all[0].settlements);
   drain_all();
   settle_pending();
 }
 
 void post_across(Request& r) {
   uint64_t order = 0;
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) order = std::max(order, world->lanes[i].matcher.order());
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) order = std::max(order, lanes->all[i].matcher.order());
   ++order;
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].matcher.advance(order);
-  world->any_tags.post(r, order);
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].matcher.hold(r.match);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) lanes->all[i].matcher.advance(order);
+  lanes->any_tags.post(r, order);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) lanes->all[i].matcher.hold(r.match);
 }
 
 void settle() {
   AllLanesGuard all;
   settle_all();
+}
+
+int64_t Lanes::sends_open() const {
+  int64_t open = 0;
+  for (uint32_t i = 0; i < map.lanes(); ++i) open += all[i].sends_open.load(std::memory_order_relaxed);
+  return open;
+}
+
+bool Lanes::receives_streams() {
+  for (uint32_t i = 0; i < map.lanes(); ++i) {
+    const LaneGuard guard(all[i]);
+    if (streams_into_receives(all[i])) return true;
+  }
+  return false;
 }
 
 }  // namespace weft::core

@@ -80,6 +80,26 @@ struct alignas(128) Lane {
   }
 };
 
+// The lanes of a process.
+struct Lanes {
+  transport::LaneMap map;
+  AnyTags any_tags;                            // with all lanes held
+  Watches watches;                             // with all lanes held
+  std::atomic<uint32_t> claims_in_use = 0;     // our claim slots, a bit each
+  std::atomic<int32_t> saturated = 0;          // lanes
+  Lane* addresses[transport::max_lanes] = {};  // those of `all`, which spare a multiplication by their size
+  Lane all[transport::max_lanes];
+
+  // Whether messages for this receive may come by any lane; and the lane by which they come otherwise.
+  bool is_across(const Envelope& wanted) const { return wanted.tag == any_tag && map.parts(); }
+  Lane& of(const Envelope& e) { return all[map.lane_of(e.context, e.tag)]; }
+  int64_t sends_open() const;
+  bool receives_streams();  // data of streams (R1) are on their way to matched receives
+};
+
+// Those of the current world.
+[[gnu::visibility("hidden")]] extern Lanes* lanes;
+
 // Whether a stream comes in for a receive; with the lane held. By protocol/r1_stream.cpp.
 [[nodiscard]] bool streams_into_receives(const Lane& lane);
 
@@ -116,7 +136,7 @@ void settle_all();
 // The same, for a caller that holds none.
 void settle();
 
-// For receives and probes whose messages may come by any lane (World::is_across), all lanes held and settled: the
+// For receives and probes whose messages may come by any lane (Lanes::is_across), all lanes held and settled: the
 // message that one gets, left where it is, nullptr when there is none; and posting one.
 Unexpected* choose(const Envelope& wanted);
 void post_across(Request& r);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/lane.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {
@@ -32,20 +33,20 @@ bool Watches::is_next(const Unexpected& message) {
   Watch& watch = watches_[key_of(from, Stamps::place_of(message.envelope.context))];
   if (number <= watch.complete) return true;
 
-  const uint32_t lanes = world->lane_map.lanes();
+  const uint32_t count = lanes->map.lanes();
   uint64_t arrived = 0;
   uint64_t top = 0;
   uint64_t late = 0;
-  for (uint32_t i = 0; i < lanes; ++i) {
-    const Tally& tally = world->lanes[i].tallies.of(from, message.envelope.context);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Tally& tally = lanes->all[i].tallies.of(from, message.envelope.context);
     arrived += tally.arrived;
     top = std::max(top, tally.top);
     late += tally.late;
   }
   auto set_watched = [&](uint64_t watched) {
     watch.watched = watched;
-    for (uint32_t i = 0; i < lanes; ++i) {
-      Tally& tally = world->lanes[i].tallies.of(from, message.envelope.context);
+    for (uint32_t i = 0; i < count; ++i) {
+      Tally& tally = lanes->all[i].tallies.of(from, message.envelope.context);
       tally.watched = watched;
       tally.late = 0;
     }

@@ -3,6 +3,7 @@
 #include "core/p2p.hpp"
 
 #include "core/completion.hpp"
+#include "core/lane.hpp"
 #include "core/path.hpp"
 #include "core/send_now.hpp"
 #include "core/send_queue.hpp"
@@ -20,7 +21,7 @@ void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
     StampSlot<>& slot = r.peer->stamps->slot(context);
     r.match.stamp = r.peer->counts ? slot.next_number() : slot.next(this_thread());
   }
-  r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, tag));
+  r.lane = static_cast<uint16_t>(lanes->map.lane_of(context, tag));
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.tag = any_tag;
   r.received = 0;
   Peer& peer = *r.peer;
-  Lane& home = world->lanes[r.lane];
+  Lane& home = lanes->all[r.lane];
   LaneGuard guard(home);
   if (const int32_t error = peer.lost.load(std::memory_order_relaxed)) [[unlikely]] {
     r.error = error;
@@ -44,13 +45,13 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
 
 void start_lane_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
   wish(r, context, source, tag);
-  r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, tag));
-  Lane& lane = world->lanes[r.lane];
+  r.lane = static_cast<uint16_t>(lanes->map.lane_of(context, tag));
+  Lane& lane = lanes->all[r.lane];
   {
     LaneGuard guard(lane);
     Unexpected* message = lane.matcher.find(r.match);
     if (message == nullptr) return lane.matcher.post_either(r);
-    if (!world->any_tags.may_match(r.match.context)) {
+    if (!lanes->any_tags.may_match(r.match.context)) {
       lane.matcher.remove(message);
       return consume(r, message);
     }
@@ -66,13 +67,13 @@ void start_lane_receive(Request& r, uint32_t context, int32_t source, int32_t ta
 }
 
 void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
-  if (!world->is_across({context, source, tag, 0})) return start_lane_receive(r, context, source, tag);
+  if (!lanes->is_across({context, source, tag, 0})) return start_lane_receive(r, context, source, tag);
   wish(r, context, source, tag);
   r.lane = any_lane;
   AllLanesGuard all;
   settle_all();
   if (Unexpected* message = choose(r.match)) {
-    world->lanes[message->envelope.lane].matcher.remove(message);
+    lanes->all[message->envelope.lane].matcher.remove(message);
     return consume(r, message);
   }
   post_across(r);
@@ -135,7 +136,7 @@ bool follow_up(Request& r, bool (*on_done)(Request&)) {
     AllLanesGuard all;
     return set();
   }
-  LaneGuard guard(world->lanes[r.lane]);
+  LaneGuard guard(lanes->all[r.lane]);
   return set();
 }
 
@@ -148,24 +149,24 @@ Unexpected* look(const Envelope& wanted, bool take, Outcome* outcome) {
     if (outcome != nullptr) {
       *outcome = {message->envelope.source, message->envelope.tag, no_error, message->message_bytes, false};
     }
-    if (take) world->lanes[message->envelope.lane].matcher.remove(message);
+    if (take) lanes->all[message->envelope.lane].matcher.remove(message);
     return message;
   };
-  if (!world->is_across(wanted)) {
-    Lane& lane = world->lane_for(wanted);
+  if (!lanes->is_across(wanted)) {
+    Lane& lane = lanes->of(wanted);
     if (lane.matcher.kept() == 0) return nullptr;
     LaneGuard guard(lane);
     Unexpected* message = lane.matcher.find(wanted);
     // It may be for a receive with MPI_ANY_TAG that was posted before: those first.
-    if (message == nullptr || !world->any_tags.may_match(wanted.context)) return found(message);
+    if (message == nullptr || !lanes->any_tags.may_match(wanted.context)) return found(message);
   } else {
     bool any = false;
-    for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) any |= world->lanes[i].matcher.kept() != 0;
+    for (uint32_t i = 0; i < lanes->map.lanes(); ++i) any |= lanes->all[i].matcher.kept() != 0;
     if (!any) return nullptr;
   }
   AllLanesGuard all;
   settle_all();
-  return found(world->is_across(wanted) ? choose(wanted) : world->lane_for(wanted).matcher.find_free(wanted));
+  return found(lanes->is_across(wanted) ? choose(wanted) : lanes->of(wanted).matcher.find_free(wanted));
 }
 
 }  // namespace
@@ -187,7 +188,7 @@ Unexpected* take_message(uint32_t context, int32_t source, int32_t tag, Outcome*
 void receive_matched(Request& r, Unexpected* message) {
   r.match = message->envelope;
   r.lane = static_cast<uint16_t>(message->envelope.lane);
-  LaneGuard guard(world->lanes[r.lane]);
+  LaneGuard guard(lanes->all[r.lane]);
   consume(r, message);
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/beside.hpp"
 #include "core/handler.hpp"
+#include "core/lane.hpp"
 #include "core/lane_wait.hpp"
 #include "core/path.hpp"
 #include "core/send_queue.hpp"
@@ -56,11 +57,11 @@ bool flush() {
 
 bool progress(Request* awaited) {
   if (!threads->concurrent) {
-    const bool moved = progress_lane(world->lanes[0]);
+    const bool moved = progress_lane(lanes->all[0]);
     return flush() | moved;
   }
   bool moved = flush();
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) moved |= try_progress(world->lanes[i], awaited);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) moved |= try_progress(lanes->all[i], awaited);
   return moved;
 }
 
@@ -71,7 +72,7 @@ void progress_at_times() {
 
 bool progress_beside() {
   if (!posts_beside()) return progress();
-  const bool idle = looks_idle(world->lanes[0]) && gathering.load(std::memory_order_relaxed) == 0 &&
+  const bool idle = looks_idle(lanes->all[0]) && gathering.load(std::memory_order_relaxed) == 0 &&
                     world->queues_waiting.load(std::memory_order_relaxed) == 0;
   if (idle) return false;
   const AtWork work;
@@ -81,12 +82,12 @@ bool progress_beside() {
 bool progress_on(uint32_t lane, uint32_t round, Request* awaited) {
   const uint32_t others_every = waits->others_every.load(std::memory_order_relaxed);
   const bool all =
-      lane >= world->lane_map.lanes() || (round & (others_every - 1)) == others_every - 1 ||
+      lane >= lanes->map.lanes() || (round & (others_every - 1)) == others_every - 1 ||
       waits->sleepers.load(std::memory_order_relaxed) != 0;  // threads that are awake poll for those that sleep
   if (!threads->concurrent || all) return progress(awaited);
   const bool queued = (world->queues_waiting.load(std::memory_order_relaxed) >> lane & 1) != 0;
   const bool sent = queued && flush_waiting(lane);
-  return try_progress(world->lanes[lane], awaited) | sent;
+  return try_progress(lanes->all[lane], awaited) | sent;
 }
 
 bool progress_for(Request& request, uint32_t round) {

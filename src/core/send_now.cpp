@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/send_now.hpp"
 
+#include "core/lane.hpp"
 #include "core/thread.hpp"
 
 namespace weft::core {
@@ -53,7 +54,7 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
     }
     if (threads->design != Design::global) [[likely]]
       return write_now(me, peer, *wide, envelope, buffer, bytes);
-    LaneGuard guard(world->lanes[0]);  // the one lock of this design
+    LaneGuard guard(lanes->all[0]);  // the one lock of this design
     return write_now(me, peer, *wide, envelope, buffer, bytes);
   }
   return send_far(me, peer, envelope, buffer, bytes);

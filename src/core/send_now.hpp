@@ -8,7 +8,7 @@
 //
 // One thread at a time to a peer with one lane takes try_now(); every other case try_now_wide(). send_now() is the same
 // out of line for whatever fits into the mailbox. A receive is posted at once by try_post(), and by try_post_wide() at
-// MPI_THREAD_MULTIPLE. The world is an argument so that it stays in a register across stores.
+// MPI_THREAD_MULTIPLE. The lanes are an argument so that their address stays in a register across stores.
 
 #include "core/p2p.hpp"
 #include "core/path.hpp"
@@ -102,9 +102,9 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
 }
 
 // Posts it while one thread at a time communicates and no unexpected message is kept; nullptr otherwise.
-[[gnu::always_inline]] inline Request* try_post(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
+[[gnu::always_inline]] inline Request* try_post(Lanes& in, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                 int32_t tag) {
-  Matcher& matcher = w.lanes[0].matcher;
+  Matcher& matcher = in.all[0].matcher;
   if (matcher.busy() || threads->main.free_requests == nullptr) [[unlikely]]
     return nullptr;
   Request* r = prepare_receive(threads->main.take_first(), comm, buffer, bytes, source, tag);
@@ -115,13 +115,13 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
 // The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message; `wild`: with wildcards;
 // `awaited`: of MPI_Recv; `beside`: in a process with a progress thread, which may be at work (core/beside.hpp).
 template <bool wild = false, bool awaited = false, bool beside = false>
-[[gnu::always_inline]] inline Request* try_post_wide(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
+[[gnu::always_inline]] inline Request* try_post_wide(Lanes& in, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                      int32_t tag) {
   Thread* const me = own_thread;
   if (me == nullptr || me->free_requests == nullptr) [[unlikely]]
     return nullptr;
-  const uint32_t index = w.lane_map.lane_of(comm.context, tag);
-  Lane& lane = *w.lane_table[index];
+  const uint32_t index = in.map.lane_of(comm.context, tag);
+  Lane& lane = *in.addresses[index];
   if (!lane.lock.try_lock()) [[unlikely]]
     return nullptr;
   if (beside ? lane.matcher.kept() != 0 : lane.matcher.keeps_any()) [[unlikely]] {
@@ -142,33 +142,33 @@ template <bool wild = false, bool awaited = false, bool beside = false>
 
 // The same of one with MPI_ANY_TAG whose messages may come by any lane, while all lanes are free and keep no unexpected
 // message: nothing that was read before can match, and what lies unread finds it posted.
-[[gnu::noinline]] inline Request* try_post_across(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source) {
+[[gnu::noinline]] inline Request* try_post_across(Lanes& in, Comm& comm, void* buffer, int64_t bytes, int32_t source) {
   Thread* const me = own_thread;
   if (me == nullptr || me->free_requests == nullptr) return nullptr;
-  const uint32_t lanes = w.lane_map.lanes();
+  const uint32_t count = in.map.lanes();
   bool free = true;
   uint32_t looked_at = 0;
-  for (; free && looked_at < lanes; ++looked_at) {
-    Lane& lane = w.lanes[looked_at];
+  for (; free && looked_at < count; ++looked_at) {
+    Lane& lane = in.all[looked_at];
     if (!lane.lock.try_lock()) break;
     free = lane.matcher.kept() == 0;
   }
   Request* r = nullptr;
-  if (free && looked_at == lanes) {
+  if (free && looked_at == count) {
     r = prepare_receive(me->take_first(), comm, buffer, bytes, source, any_tag);
     r->lane = any_lane;
     post_across(*r);
   }
-  while (looked_at-- > 0) w.lanes[looked_at].lock.unlock();
+  while (looked_at-- > 0) in.all[looked_at].lock.unlock();
   return r;
 }
 
 // A receive with wildcards, as try_post() and try_post_wide().
-[[gnu::always_inline]] inline Request* try_post_wild(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
+[[gnu::always_inline]] inline Request* try_post_wild(Lanes& in, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                      int32_t tag) {
-  if (tag == any_tag && w.lane_map.parts()) return try_post_across(w, comm, buffer, bytes, source);
-  if (threads->concurrent) return try_post_wide<true>(w, comm, buffer, bytes, source, tag);
-  Matcher& matcher = w.lanes[0].matcher;
+  if (tag == any_tag && in.map.parts()) return try_post_across(in, comm, buffer, bytes, source);
+  if (threads->concurrent) return try_post_wide<true>(in, comm, buffer, bytes, source, tag);
+  Matcher& matcher = in.all[0].matcher;
   if (matcher.busy() || threads->main.free_requests == nullptr) return nullptr;
   Request* r = prepare_receive(threads->main.take_first(), comm, buffer, bytes, source, tag);
   r->lane = 0;

@@ -13,6 +13,7 @@
 #include "core/completion.hpp"
 #include "core/event.hpp"
 #include "core/failure.hpp"
+#include "core/lane.hpp"
 #include "core/path.hpp"
 #include "core/thread.hpp"
 
@@ -74,7 +75,7 @@ bool try_waiting(Peer& peer, Waiting& w) {
     return peer.endpoint->send(w.kind, w.envelope, w.payload(), w.bytes) == transport::Post::done;
   }
   // Never wait for a lane while holding the queues.
-  LaneGuard guard(world->lanes[w.request->lane], LaneGuard::TryTag{});
+  LaneGuard guard(lanes->all[w.request->lane], LaneGuard::TryTag{});
   return guard.held() && try_again(*w.request);
 }
 

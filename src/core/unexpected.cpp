@@ -11,6 +11,7 @@
 #include "core/event.hpp"
 #include "core/failure.hpp"
 #include "core/handler.hpp"
+#include "core/lane.hpp"
 #include "core/stamp.hpp"
 #include "core/world.hpp"
 
@@ -40,13 +41,13 @@ void raise_to(uint64_t& most, uint64_t now) {
 
 // A lane's part of what the process keeps at most.
 int64_t lane_limit() {
-  return unexpected_limit.value() >> world->lane_map.lanes_log2();
+  return unexpected_limit.value() >> lanes->map.lanes_log2();
 }
 
 }  // namespace
 
 Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes, int64_t message_bytes) {
-  Lane& lane = world->lanes[envelope.lane];
+  Lane& lane = lanes->all[envelope.lane];
   Unexpected* u = lane.free_unexpected;
   bool pooled = true;
   if (bytes <= pooled_bytes && u != nullptr) {
@@ -69,7 +70,7 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
                   .numbered_by = lane.numbered_by,
                   .stored = static_cast<uint64_t>(bytes),
                   .message_bytes = message_bytes};
-  if (envelope.stamp == 0 && world->lane_map.mask != 0) u->envelope.stamp = own_stamp();  // our own message
+  if (envelope.stamp == 0 && lanes->map.mask != 0) u->envelope.stamp = own_stamp();  // our own message
   count(lane.unexpected);
   const int64_t kept_bytes = lane.unexpected_bytes.load(std::memory_order_relaxed) + bytes;
   lane.unexpected_bytes.store(kept_bytes, std::memory_order_relaxed);
@@ -79,7 +80,7 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
     lane.saturated = true;
     count(lane.saturations);
     tell_of(Event::saturated, {.amount = kept_bytes});
-    if (world->saturated_lanes.fetch_add(1) == 0) world->set_congested(true);
+    if (lanes->saturated.fetch_add(1) == 0) world->set_congested(true);
   }
   return u;
 }
@@ -92,12 +93,12 @@ void list_unexpected(Lane& lane, Unexpected* u) {
 }
 
 void free_unexpected(Unexpected* u) {
-  Lane& lane = world->lanes[u->envelope.lane];
+  Lane& lane = lanes->all[u->envelope.lane];
   const int64_t kept_bytes = lane.unexpected_bytes.load(std::memory_order_relaxed) - static_cast<int64_t>(u->stored);
   lane.unexpected_bytes.store(kept_bytes, std::memory_order_relaxed);
   if (lane.saturated && kept_bytes < lane_limit() / 2) [[unlikely]] {
     lane.saturated = false;
-    if (world->saturated_lanes.fetch_sub(1) == 1) world->set_congested(false);
+    if (lanes->saturated.fetch_sub(1) == 1) world->set_congested(false);
   }
   if (u->pooled && lane.free_unexpected_count < pooled_most) {
     u->next = lane.free_unexpected;
@@ -111,7 +112,7 @@ void free_unexpected(Unexpected* u) {
 void keep(const Envelope& envelope, uint8_t kind, const void* data, int64_t bytes, int64_t message_bytes) {
   Unexpected* u = new_unexpected(envelope, kind, bytes, message_bytes);
   if (bytes != 0) base::copy(u->data(), data, static_cast<size_t>(bytes));
-  list_unexpected(world->lanes[envelope.lane], u);
+  list_unexpected(lanes->all[envelope.lane], u);
 }
 
 void consume(Request& r, Unexpected* message) {

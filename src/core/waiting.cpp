@@ -18,6 +18,7 @@
 #include "core/beside.hpp"
 #include "core/event.hpp"
 #include "core/identity.hpp"
+#include "core/lane.hpp"
 #include "core/progress.hpp"
 #include "core/thread.hpp"
 #include "core/waits.hpp"
@@ -59,7 +60,7 @@ void private_futex(int operation, std::atomic<uint32_t>& word, uint32_t value, c
 
 uint64_t messages_taken() {
   uint64_t all = 0;
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) all += world->lanes[i].arrived.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) all += lanes->all[i].arrived.load(std::memory_order_relaxed);
   return all;
 }
 
@@ -232,8 +233,8 @@ bool Backoff::stirs(const Sleeper& me) {
   if (!world->transports.may_sleep()) return true;
   if (!threads->concurrent) return false;
   // A lane that another thread was at may have got a message after its last look.
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-    const Lane& lane = world->lanes[i];
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
+    const Lane& lane = lanes->all[i];
     const bool quiet = lane.ring != nullptr ? lane.ring->empty() : world->transports.sleeper()->looks_empty(i);
     if (!quiet || lane.lock.is_taken()) return true;
   }
@@ -300,8 +301,8 @@ void Backoff::rest(Sleeper& me) {
                    // records that found the way full
                    gathering.load(std::memory_order_relaxed) > watching.load(std::memory_order_relaxed) ||
                    (threads->concurrent && !waits->fences_own_threads);
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-    look_soon |= world->lanes[i].at_work.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
+    look_soon |= lanes->all[i].at_work.load(std::memory_order_relaxed);
   }
   look_soon |= !world->transports.all_sent();
   // The thread that is woken may be another one.
@@ -311,7 +312,7 @@ void Backoff::rest(Sleeper& me) {
   // longer nothing has come and nothing waits to leave, the rarer the looks, so that a message is late by a sixteenth
   // of the time it was waited for.
   const uint64_t in_vain = look_soon ? 0 : rounds_ - std::min(rounds_, waits->all_rounds());
-  const uint64_t unwoken_ns = 100000 * uint64_t{world->lane_map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
+  const uint64_t unwoken_ns = 100000 * uint64_t{lanes->map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
   const bool unwoken = me.sentinel && !world->transports.wakes_all();
   const uint64_t longest = service_ ? second : account_.longest_ns();
   const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : longest;

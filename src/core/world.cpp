@@ -26,6 +26,7 @@
 #include "core/handler.hpp"
 #include "core/hosts.hpp"
 #include "core/identity.hpp"
+#include "core/lane.hpp"
 #include "core/other_jobs.hpp"
 #include "core/p2p.hpp"
 #include "core/progress_thread.hpp"
@@ -49,6 +50,7 @@ constinit World* world = &process_world;
 constinit Identity* identity = &process_world.identity;
 constinit ThreadList* threads = &process_world.threads;
 constinit Waits* waits = &process_world.waits;
+constinit Lanes* lanes = &process_world.lanes;
 constinit Peer PeerTable::stranger;
 
 namespace {
@@ -114,8 +116,8 @@ transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpu_s
 }
 
 void close_lanes() {
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-    Lane& lane = world->lanes[i];
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
+    Lane& lane = lanes->all[i];
     lane.ring = nullptr;
     while (Unexpected* u = lane.matcher.first_unexpected()) {  // sent, and never received
       lane.matcher.remove(u);
@@ -170,7 +172,7 @@ void open_transports() {
                           .place_of = [job = &identity->job](int rank) { return job->place_here(rank); },
                           .generation = identity->job.generation,
                           .segment = identity->job.segment,
-                          .lanes = world->lane_map,
+                          .lanes = lanes->map,
                           .own_sink = on_counted_arrival,
                           .watched = boot::has_own_launcher(identity->job.launcher) ? 0 : identity->job.local_ranks,
                           .block = ranks_of_all_jobs() > identity->places ? boot::most_places_of_a_job : 0});
@@ -299,7 +301,7 @@ void start(bool multiple, uint64_t (*alike)()) {
                .lane_map = make_lane_map(multiple, how, cpu_share)});
   open_transports();
   agreement.check_hosts();
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].ring = world->transports.inlined_ring(i);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) lanes->all[i].ring = world->transports.inlined_ring(i);
   boot::set_phase(identity->status_lines, identity->place_here(), boot::Phase::initialised);
   identity->running = true;
   if (by_thread) start_progress_thread();
@@ -307,7 +309,7 @@ void start(bool multiple, uint64_t (*alike)()) {
 }
 
 void rest() {
-  wait_until([&] { return world->sends_open() == 0 && world->queues_waiting.load() == 0; });
+  wait_until([&] { return lanes->sends_open() == 0 && world->queues_waiting.load() == 0; });
   end_progress_thread();
   leave_hosts();
   leave_other_jobs();
@@ -339,6 +341,7 @@ World* enter(World* entered) {
   identity = &entered->identity;
   threads = &entered->threads;
   waits = &entered->waits;
+  lanes = &entered->lanes;
   return before;
 }
 
@@ -353,18 +356,19 @@ void World::open(const Config& config) {
   threads.concurrent = config.concurrent;
   threads.design = config.design;
   mailbox_limit = config.mailbox_limit;
-  lane_map = config.lane_map;
+  lanes.map = config.lane_map;
   waits.spin_rounds = config.spin_rounds;
   waits.yield_rounds = config.yield_rounds;
   peers.open(ranks_of_all_jobs());
   open_handlers();
   open_stamps();
   open_threads();
-  for (uint32_t i = 0; i < lane_map.lanes(); ++i) {
-    lanes[i].index = i;
-    lane_table[i] = &lanes[i];
-    lanes[i].matcher.open();
-    if (threads.concurrent) lanes[i].matcher.share(lane_map.parts());
+  for (uint32_t i = 0; i < lanes.map.lanes(); ++i) {
+    Lane& lane = lanes.all[i];
+    lane.index = i;
+    lanes.addresses[i] = &lane;
+    lane.matcher.open();
+    if (threads.concurrent) lane.matcher.share(lanes.map.parts());
   }
   done_send = base::make_object<Request>();
   if (done_send == nullptr) {
@@ -469,20 +473,6 @@ void World::set_congested(bool on) {
   for (transport::Transport* t : transports.all()) t->set_congested(on);
 }
 
-int64_t World::sends_open() const {
-  int64_t open = 0;
-  for (uint32_t i = 0; i < lane_map.lanes(); ++i) open += world->lanes[i].sends_open.load(std::memory_order_relaxed);
-  return open;
-}
-
-bool World::receives_streams() {
-  for (uint32_t i = 0; i < lane_map.lanes(); ++i) {
-    const LaneGuard guard(lanes[i]);
-    if (streams_into_receives(lanes[i])) return true;
-  }
-  return false;
-}
-
 Counters counters() {
   Counters all;
   const ThreadTotals totals = thread_totals();
@@ -490,24 +480,24 @@ Counters counters() {
   all.retries = totals.retries;
   all.sleeps = totals.sleeps;
   all.slept_ns = totals.slept_ns;
-  all.lanes = world->lane_map.lanes();
+  all.lanes = lanes->map.lanes();
   for (uint32_t i = 0; i < transport::max_lanes; ++i) {  // all there may be: start() may be at work
-    all.unexpected += counted(world->lanes[i].unexpected);
-    all.lock_waits += counted(world->lanes[i].lock_waits);
-    all.settlements += counted(world->lanes[i].settlements);
-    all.saturations += counted(world->lanes[i].saturations);
-    all.reads_failed += counted(world->lanes[i].reads_failed);
-    all.writes_failed += counted(world->lanes[i].writes_failed);
-    all.bytes_placed += counted(world->lanes[i].bytes_placed);
-    all.stale += counted(world->lanes[i].stale);
-    all.arrived[i] = world->lanes[i].arrived.load(std::memory_order_relaxed);
+    all.unexpected += counted(lanes->all[i].unexpected);
+    all.lock_waits += counted(lanes->all[i].lock_waits);
+    all.settlements += counted(lanes->all[i].settlements);
+    all.saturations += counted(lanes->all[i].saturations);
+    all.reads_failed += counted(lanes->all[i].reads_failed);
+    all.writes_failed += counted(lanes->all[i].writes_failed);
+    all.bytes_placed += counted(lanes->all[i].bytes_placed);
+    all.stale += counted(lanes->all[i].stale);
+    all.arrived[i] = lanes->all[i].arrived.load(std::memory_order_relaxed);
   }
   return all;
 }
 
 Kept kept_messages() {
   Kept all;
-  for (const Lane& lane : world->lanes) {
+  for (const Lane& lane : lanes->all) {
     all.messages += lane.matcher.kept();
     all.bytes += static_cast<uint64_t>(lane.unexpected_bytes.load(std::memory_order_relaxed));
     all.most_messages = std::max(all.most_messages, counted(lane.most_unexpected));

@@ -147,32 +147,21 @@ struct World {
   Identity identity;
   bool hosts_left = false;     // the ranks of all hosts have met at the end
   uint32_t mailbox_limit = 0;  // E0 up to here
-  transport::LaneMap lane_map;
   PeerTable peers;
   Peer* last_made = nullptr;     // of those contacted, from which made_before leads to the others
   Request* done_send = nullptr;  // what a send that left at once gives its caller
   transport::Transports transports;
-  AnyTags any_tags;
-  Watches watches;                          // with all lanes held
-  std::atomic<uint32_t> claims_in_use = 0;  // our claim slots, a bit each
-  std::atomic<int32_t> saturated_lanes = 0;
   std::atomic<uint64_t> queues_waiting = 0;  // a bit for each of them that has messages
   base::Lock connect_lock;
   ThreadList threads;
   Waits waits;
-  Lane* lane_table[transport::max_lanes] = {};  // the addresses of `lanes`, which spare a multiplication by their size
-  Lane lanes[transport::max_lanes];
+  Lanes lanes;
   SendQueues send_queues[transport::max_lanes];
 
   Peer& peer(int32_t job_rank) {
     Peer* p = peers.find(job_rank);
     return p != &PeerTable::stranger ? *p : *connect(job_rank);
   }
-  // Whether messages for this receive may come by any lane; and the lane by which they come otherwise.
-  bool is_across(const Envelope& wanted) const { return wanted.tag == any_tag && lane_map.parts(); }
-  Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.tag)]; }
-  int64_t sends_open() const;
-  bool receives_streams();  // data of streams (R1) are on their way to matched receives
   // Makes and ends everything but the transports to other ranks, which are the caller's: they are set after open(), and
   // live until close() has returned. The world must be the current one (core::world).
   void open(const Config& config);

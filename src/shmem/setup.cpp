@@ -17,6 +17,7 @@
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
 #include "core/identity.hpp"
+#include "core/lane.hpp"
 #include "core/life.hpp"
 #include "core/thread.hpp"
 #include "core/waiting.hpp"
@@ -75,7 +76,7 @@ void open(uint64_t heap_bytes) {
 void close() {
   close_contexts();
   close_teams();
-  core::wait_until([] { return core::world->sends_open() == 0; });
+  core::wait_until([] { return core::lanes->sends_open() == 0; });
   check("shmem_finalize", coll::barrier(world_team().comm));
   state.pes = 0;
   close_windows();

@@ -42,12 +42,12 @@ class Beside : public testing::Test {
       threads->main.free_requests = &requests_[i];
     }
   }
-  Request* try_post() { return try_post_beside(*world, comm_, nullptr, 0, 0, tag); }
+  Request* try_post() { return try_post_beside(*lanes, comm_, nullptr, 0, 0, tag); }
   Request* take() {
     const std::lock_guard guard(lane().lock);
-    return lane().matcher.take_receive({comm_.context, 0, tag, 0}, world->any_tags);
+    return lane().matcher.take_receive({comm_.context, 0, tag, 0}, lanes->any_tags);
   }
-  static Lane& lane() { return world->lanes[0]; }
+  static Lane& lane() { return lanes->all[0]; }
   static bool posting() { return threads->main.posting; }
 
   Comm comm_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/handler.hpp"
+#include "core/lane.hpp"
 #include "core/protocol/pending.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/send_now.hpp"
@@ -198,8 +199,8 @@ TEST(Order, ASourceThatKeepsAMessageBackHoldsNoOtherUp) {
   Comm& comm = ranks.comm(0);
   const auto arrive = [&](int32_t source, int32_t tag, uint64_t number) {
     const Bytes data = pattern(8, source + tag);
-    const uint32_t lane = world->lane_map.lane_of(comm.context, tag);
-    const LaneGuard guard(world->lanes[lane]);
+    const uint32_t lane = lanes->map.lane_of(comm.context, tag);
+    const LaneGuard guard(lanes->all[lane]);
     on_numbered_arrival({wire::eager, {comm.context, source, tag, lane, number}, data.data(), 8, source});
   };
   Bytes first(8);
@@ -229,9 +230,9 @@ TEST(Order, ReceivesFromAnySourceTakeTheLockOfOneLane) {
   World* const before = enter(&ranks.world(0));
   Comm& comm = ranks.comm(0);
   constexpr int32_t tag = 7;
-  const uint32_t mine = world->lane_map.lane_of(comm.context, tag);
+  const uint32_t mine = lanes->map.lane_of(comm.context, tag);
   for (uint32_t i = 0; i < 4; ++i) {
-    if (i != mine) world->lanes[i].lock.lock();
+    if (i != mine) lanes->all[i].lock.lock();
   }
   std::atomic<bool> through = false;
   std::thread other([&] {
@@ -240,11 +241,11 @@ TEST(Order, ReceivesFromAnySourceTakeTheLockOfOneLane) {
       Bytes second(8);
       Request& taken_back = begin_receive(comm, first, any_source, tag);
       cancel(taken_back);
-      Request* const at_once = try_post_wild(*world, comm, first.data(), 8, any_source, tag);
+      Request* const at_once = try_post_wild(*lanes, comm, first.data(), 8, any_source, tag);
       Request& general = begin_receive(comm, second, any_source, tag);
       for (int i = 0; i < 2; ++i) {
         const Bytes data = pattern(8, source + i);
-        const LaneGuard guard(world->lanes[mine]);
+        const LaneGuard guard(lanes->all[mine]);
         on_counted_arrival({wire::eager, {comm.context, source, tag, mine, 0}, data.data(), 8, source});
       }
       EXPECT_TRUE(taken_back.flags.cancelled && at_once != nullptr && is_done(*at_once) && is_done(general));
@@ -258,7 +259,7 @@ TEST(Order, ReceivesFromAnySourceTakeTheLockOfOneLane) {
   while (!through && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   EXPECT_TRUE(through);
   for (uint32_t i = 0; i < 4; ++i) {
-    if (i != mine) world->lanes[i].lock.unlock();
+    if (i != mine) lanes->all[i].lock.unlock();
   }
   other.join();
   enter(before);
@@ -275,8 +276,8 @@ TEST(Sends, OfLanesThatAreNotReadTogetherQueueApart) {
       another.context = comm.context + 2;
       another.rank = rank;
       another.size = comm.size;
-      const uint32_t first = world->lane_map.lane_of(comm.context, 1);
-      const uint32_t second = world->lane_map.lane_of(another.context, 1);
+      const uint32_t first = lanes->map.lane_of(comm.context, 1);
+      const uint32_t second = lanes->map.lane_of(another.context, 1);
       ASSERT_NE(first, second);
       if (rank == 0) {
         const Bytes data[] = {pattern(8, 0), pattern(8, 1), pattern(8, 2), pattern(8, 3)};

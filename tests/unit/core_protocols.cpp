@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/identity.hpp"
+#include "core/lane.hpp"
 #include "core/protocol/wire.hpp"
 #include "core_messages.hpp"
 #include "datatype/pack.hpp"
@@ -47,7 +48,7 @@ void expect_path(Plan plan, size_t bytes, Path path, Mode mode = Mode::standard)
           << path_names[p] << ", seed " << plan.seed;
     }
     EXPECT_EQ(counted.sent[static_cast<int>(path)].bytes, messages * bytes);
-    EXPECT_EQ(ranks.world(0).sends_open(), 0);
+    EXPECT_EQ(ranks.world(0).lanes.sends_open(), 0);
   }
 }
 
@@ -205,7 +206,7 @@ TEST(Protocols, ASendThatNobodyReceivedIsRecalled) {
         free_request(&r);
         over = true;
       });
-      EXPECT_EQ(ranks.world(0).sends_open(), 0);
+      EXPECT_EQ(ranks.world(0).lanes.sends_open(), 0);
     }
   }
 }
@@ -295,8 +296,8 @@ TEST(FlowControl, ASaturatedReceiverIsSentEnvelopesAloneUntilItHasCaughtUp) {
         EXPECT_EQ(ranks.sent(rank, Path::buffer), before + 1) << "seed " << seed;
         return;
       }
-      while (core::world->lanes[0].matcher.kept() < 2 * messages) pause(1);
-      EXPECT_EQ(core::world->saturated_lanes.load(), 1);
+      while (core::lanes->all[0].matcher.kept() < 2 * messages) pause(1);
+      EXPECT_EQ(core::lanes->saturated.load(), 1);
       Bytes room(bytes);
       for (int i = 0; i < messages; ++i) {
         for (const int32_t source : {2, 1}) {
@@ -304,7 +305,7 @@ TEST(FlowControl, ASaturatedReceiverIsSentEnvelopesAloneUntilItHasCaughtUp) {
           EXPECT_EQ(room, pattern(bytes, source + i)) << "seed " << seed;
         }
       }
-      EXPECT_EQ(core::world->saturated_lanes.load(), 0);
+      EXPECT_EQ(core::lanes->saturated.load(), 0);
       caught_up = true;
       for (int i = 0; i < 2; ++i) finish(begin_receive(comm, room, any_source, 9));
     });
@@ -313,7 +314,7 @@ TEST(FlowControl, ASaturatedReceiverIsSentEnvelopesAloneUntilItHasCaughtUp) {
     EXPECT_GT(ranks.sent(1, Path::get), 0U);
     EXPECT_GT(ranks.sent(2, Path::get), 0U);
     // Above the limit: the messages under way, in the staging memory of both senders, and the RTS of the others.
-    const auto most = static_cast<int64_t>(ranks.world(0).lanes[0].most_unexpected_bytes);
+    const auto most = static_cast<int64_t>(ranks.world(0).lanes.all[0].most_unexpected_bytes);
     const auto staged = static_cast<int64_t>(2 * test::Wire().staging * bytes);
     EXPECT_LE(most, limit + staged + 2 * messages * static_cast<int64_t>(sizeof(wire::Rts))) << "seed " << seed;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/handler.hpp"
+#include "core/lane.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/window.hpp"
@@ -123,7 +124,7 @@ void arrive_on(uint32_t lane, uint8_t kind, const Parts&... parts) {
   std::vector<char> message;
   (message.insert(message.end(), reinterpret_cast<const char*>(&parts), reinterpret_cast<const char*>(&parts + 1)),
    ...);
-  LaneGuard guard(world->lanes[lane]);
+  LaneGuard guard(lanes->all[lane]);
   on_arrival({kind, {0, 0, 0, lane}, message.data(), static_cast<uint32_t>(message.size()), 0});
 }
 template <class... Parts>
@@ -286,9 +287,9 @@ TEST_F(Windows, ShareNoLockBetweenThreadsByMessages) {
   ASSERT_NE(lane, mine.lane);
   std::vector<base::Lock*> locks{&mine.lock,   &window->guard,       &window->closing,
                                  &waits->lock, &world->connect_lock, &threads->lock};
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
     if (i == lane) continue;
-    locks.push_back(&world->lanes[i].lock);
+    locks.push_back(&lanes->all[i].lock);
     locks.push_back(&world->send_queues[i].lock);
   }
   for (base::Lock* lock : locks) lock->lock();
@@ -339,7 +340,7 @@ bool ends_while_held(Window& window, milliseconds patience) {
   bool ended = false;
   std::thread other;
   {
-    LaneGuard guard(world->lanes[0]);
+    LaneGuard guard(lanes->all[0]);
     other = std::thread([&] {
       (void)put_word(window, 9);
       done = true;

@@ -22,6 +22,7 @@
 
 #include "base/setting.hpp"
 #include "core/handler.hpp"
+#include "core/lane.hpp"
 #include "core/p2p.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/world.hpp"
@@ -280,7 +281,7 @@ class Ranks {
         program(rank);
         --running;
         if (ranks_[static_cast<size_t>(rank)]->dead) return;
-        core::wait_until([] { return core::world->sends_open() == 0 && core::world->queues_waiting.load() == 0; });
+        core::wait_until([] { return core::lanes->sends_open() == 0 && core::world->queues_waiting.load() == 0; });
         --unfinished_;
         while (running != 0 || unfinished_ != 0) {
           (void)core::progress();

@@ -11,6 +11,7 @@
 
 #include "base/copy.hpp"
 #include "base/setting.hpp"
+#include "core/lane.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 #include "datatype/pack.hpp"
@@ -76,7 +77,7 @@ bool send_mailbox(Request& r) {
 namespace {
 
 [[gnu::always_inline]] inline void take_eager(Lane& lane, const transport::Arrival& a) {
-  Request* r = lane.matcher.take_receive(a.envelope, world->any_tags);
+  Request* r = lane.matcher.take_receive(a.envelope, lanes->any_tags);
   if (r == nullptr) [[unlikely]]
     return keep(a.envelope, wire::eager, a.data, a.bytes, a.bytes);
   if (a.bytes == 8 && r->bytes >= 8 && r->layout == nullptr) [[likely]] {

@@ -9,6 +9,7 @@
 #include "base/copy.hpp"
 #include "base/setting.hpp"
 #include "core/failure.hpp"
+#include "core/lane.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 #include "datatype/pack.hpp"
@@ -45,7 +46,7 @@ int64_t buffer_bytes(const transport::Transport& way) {
 bool send_buffer(Request& r, bool* no_staging) {
   // News of pushed data come on the lane that they left by.
   if (r.peer->transport->capabilities().push_most != 0 && r.layout == nullptr &&
-      r.lane == (r.match.lane & world->lane_map.mask)) {
+      r.lane == (r.match.lane & lanes->map.mask)) {
     bool refused;
     if (push(r, &refused)) return true;
     if (!refused) {

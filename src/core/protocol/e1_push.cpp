@@ -10,6 +10,7 @@
 
 #include "core/event.hpp"
 #include "core/failure.hpp"
+#include "core/lane.hpp"
 #include "core/protocol/protocol.hpp"
 
 namespace weft::core {
@@ -61,7 +62,7 @@ Landing end_landing(Lane& lane, Landing& landing) {
 
 void on_landed(transport::Read& read, int) {
   auto& landing = static_cast<Landing&>(read);
-  const Landing over = end_landing(world->lanes[landing.envelope.lane], landing);
+  const Landing over = end_landing(lanes->all[landing.envelope.lane], landing);
   if (over.message != nullptr) {
     over.message->kind = wire::eager;  // from here on like any message that came whole
     over.message->inflow = nullptr;

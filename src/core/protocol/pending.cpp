@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/comm.hpp"
+#include "core/lane.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/request_number.hpp"
@@ -72,8 +73,8 @@ void forget_announced(Lane& lane, const Peer& peer) {
 }
 
 bool withdraw(Request& r) {
-  if (world->is_across(r.match)) return world->any_tags.remove(r);
-  return world->lane_for(r.match).matcher.withdraw(r);
+  if (lanes->is_across(r.match)) return lanes->any_tags.remove(r);
+  return lanes->of(r.match).matcher.withdraw(r);
 }
 
 }  // namespace
@@ -84,10 +85,10 @@ PendingWith pending_with(Peer& peer) {
   PendingWith pending{.sends = static_cast<int64_t>(found.sends.size()),
                       .receives = static_cast<int64_t>(found.receives.size()),
                       .queued = count_waiting(peer)};
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-    pending.streams_in += count_streams_in(world->lanes[i], peer);
-    pending.copies_in += count_shares(world->lanes[i], peer) + count_readings(world->lanes[i], peer) +
-                         count_loadings(world->lanes[i], peer);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
+    pending.streams_in += count_streams_in(lanes->all[i], peer);
+    pending.copies_in +=
+        count_shares(lanes->all[i], peer) + count_readings(lanes->all[i], peer) + count_loadings(lanes->all[i], peer);
   }
   return pending;
 }
@@ -108,16 +109,16 @@ int64_t end_pending(Peer& peer, int32_t error) {
     AllLanesGuard all;
     peer.lost.store(error, std::memory_order_relaxed);
     drop_waiting(peer);
-    for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-      end_streams_in(world->lanes[i], peer, ended);
-      end_shares(world->lanes[i], peer, ended);
-      end_readings(world->lanes[i], peer, ended);
-      end_loadings(world->lanes[i], peer, ended);
-      forget_announced(world->lanes[i], peer);
+    for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
+      end_streams_in(lanes->all[i], peer, ended);
+      end_shares(lanes->all[i], peer, ended);
+      end_readings(lanes->all[i], peer, ended);
+      end_loadings(lanes->all[i], peer, ended);
+      forget_announced(lanes->all[i], peer);
     }
     const Found found = find_requests(peer);
     for (Request* r : found.sends) {
-      Lane& home = world->lanes[r->lane];
+      Lane& home = lanes->all[r->lane];
       drop_push(home, *r);
       forget_stream(home, *r);
       deregister(*r);

@@ -11,6 +11,7 @@
 
 #include "core/completion.hpp"
 #include "core/handler.hpp"
+#include "core/lane.hpp"
 #include "core/path.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/request_number.hpp"
@@ -22,12 +23,12 @@
 namespace weft::core {
 
 inline Lane& lane_of(const transport::Arrival& a) {
-  return world->lanes[a.envelope.lane];
+  return lanes->all[a.envelope.lane];
 }
 
 // The receive that an arriving message is for; nullptr: it is unexpected.
 inline Request* match(const transport::Arrival& a) {
-  return lane_of(a).matcher.take_receive(a.envelope, world->any_tags);
+  return lane_of(a).matcher.take_receive(a.envelope, lanes->any_tags);
 }
 
 // The peer that a message names as its sender, with the lane of it that the answer goes to. A rank or lane that does

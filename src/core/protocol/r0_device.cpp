@@ -12,6 +12,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "core/comm.hpp"
+#include "core/lane.hpp"
 #include "core/p2p.hpp"
 #include "core/protocol/device_pipe.hpp"
 #include "core/protocol/protocol.hpp"
@@ -169,7 +170,7 @@ bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
                         .mapping = mapping};
   const void* const from = device::here(*mapping, shared, rts.memory.address, static_cast<uint64_t>(wanted));
   const bool gaps = r.layout != nullptr && !r.layout->contiguous;
-  Lane& lane = world->lanes[envelope.lane];
+  Lane& lane = lanes->all[envelope.lane];
   // Where processes take turns on the device, a message with no other beside it comes by copy engines, through R1.
   const bool alone = wanted <= most_alone && lane.loadings == nullptr;
   if (from == nullptr || (alone && device::takes_turns() && count_streams_in(lane, peer) == 0)) {
@@ -211,7 +212,7 @@ bool take_off(Request& inner) {
   loading->receive = &r;
   loading->peer = landing->peer;
   loading->landing = landing;
-  Lane& lane = world->lanes[landing->envelope.lane];
+  Lane& lane = lanes->all[landing->envelope.lane];
   LaneGuard guard(lane);
   enlist(lane, loading);
   return false;

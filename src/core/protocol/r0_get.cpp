@@ -16,6 +16,7 @@
 #include "core/event.hpp"
 #include "core/failure.hpp"
 #include "core/identity.hpp"
+#include "core/lane.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 #include "device/traffic.hpp"
@@ -156,7 +157,7 @@ bool send_rts(Request& r) {
   if (!ask) {  // the receiver knows of the stream before its chunks come
     deregister(r);
     start_stream(r);
-    (void)advance_streams(world->lanes[r.lane]);
+    (void)advance_streams(lanes->all[r.lane]);
   }
   return true;
 }
@@ -206,7 +207,7 @@ void answer_rts(Request& r, const Envelope& envelope, const void* data) {
     const transport::Way way = rts.readable == wire::Rts::may_stream && !gaps && !own && may_stream(wanted)
                                    ? peer.endpoint->next_way(static_cast<size_t>(wanted))
                                    : transport::Way::other;
-    note_begin(r, world->lanes[envelope.lane], way);
+    note_begin(r, lanes->all[envelope.lane], way);
     const bool direct = !on_device && (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
                         (!gaps || wanted >= from) && way != transport::Way::cells;
     // The processor is occupied with a copy to a device as long as it lasts: much at once would hold up the lane.
@@ -214,7 +215,7 @@ void answer_rts(Request& r, const Envelope& envelope, const void* data) {
     if (direct && !at_once && share(r, envelope, rts, wanted)) return;
     if (direct && !gaps) return read(r, envelope, peer, rts, wanted);
     if (!direct || rts.readable == wire::Rts::with_gaps ||
-        get_data(world->lanes[envelope.lane], peer, rts.memory, r, 0, wanted) != 0 || note_failed_copy(r)) {
+        get_data(lanes->all[envelope.lane], peer, rts.memory, r, 0, wanted) != 0 || note_failed_copy(r)) {
       return send_cts(r, envelope, peer, rts.lane, rts.send, message_bytes, wanted);
     }
     // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.

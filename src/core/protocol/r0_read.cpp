@@ -9,6 +9,7 @@
 // message comes by R1.
 #include <new>
 
+#include "core/lane.hpp"
 #include "core/protocol/protocol.hpp"
 #include "device/adapter.hpp"
 #include "device/traffic.hpp"
@@ -102,7 +103,7 @@ void end(Lane& lane, Reading* reading) {
 void on_over(transport::Read& read, int error) {
   auto& piece = static_cast<Piece&>(read);
   Reading& reading = *piece.of;
-  Lane& lane = world->lanes[reading.envelope.lane];
+  Lane& lane = lanes->all[reading.envelope.lane];
   piece.under_way = false;
   if (error != 0) reading.failed = true;
   (void)begin_pieces(reading);
@@ -124,7 +125,7 @@ Reading* take_reading(Lane& lane) {
 }  // namespace
 
 void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, int64_t wanted) {
-  Lane& lane = world->lanes[envelope.lane];
+  Lane& lane = lanes->all[envelope.lane];
   const auto message_bytes = static_cast<int64_t>(rts.bytes);
   Reading* reading = take_reading(lane);
   if (reading == nullptr) {

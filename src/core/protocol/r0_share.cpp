@@ -24,6 +24,7 @@
 
 #include "base/clock.hpp"
 #include "base/setting.hpp"
+#include "core/lane.hpp"
 #include "core/protocol/protocol.hpp"
 
 namespace weft::core {
@@ -107,7 +108,7 @@ namespace {
 
 // Ends the receiver's side: nobody can take a chunk any more.
 void end(Pull* pull) {
-  Pull** at = &world->lanes[pull->envelope.lane].pulls;
+  Pull** at = &lanes->all[pull->envelope.lane].pulls;
   while (*at != pull) at = &(*at)->next;
   *at = pull->next;
   pull->work.claim->end(pull->work.generation);
@@ -117,7 +118,7 @@ void end(Pull* pull) {
 void finish(Pull* pull) {
   const Pull done = *pull;
   end(pull);
-  world->claims_in_use.fetch_and(~(1u << done.slot), std::memory_order_release);
+  lanes->claims_in_use.fetch_and(~(1u << done.slot), std::memory_order_release);
   note_end(*done.receive, *done.peer, done.work.bytes);
   finish_receive(*done.receive, done.envelope, done.message_bytes);
 }
@@ -179,12 +180,12 @@ bool push_chunk(Lane& lane) {
 
 // A claim slot of ours that nobody uses; claim_slots when there is none.
 int take_slot() {
-  uint32_t used = world->claims_in_use.load(std::memory_order_relaxed);
+  uint32_t used = lanes->claims_in_use.load(std::memory_order_relaxed);
   int slot;
   do {
     slot = std::countr_one(used);
     if (slot >= transport::claim_slots) return transport::claim_slots;
-  } while (!world->claims_in_use.compare_exchange_weak(used, used | 1u << slot, std::memory_order_acquire,
+  } while (!lanes->claims_in_use.compare_exchange_weak(used, used | 1u << slot, std::memory_order_acquire,
                                                        std::memory_order_relaxed));
   return slot;
 }
@@ -192,7 +193,7 @@ int take_slot() {
 }  // namespace
 
 bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t wanted) {
-  Lane& lane = world->lanes[envelope.lane];
+  Lane& lane = lanes->all[envelope.lane];
   Peer& peer = world->peer(rts.origin);
   const bool pushed = rts.readable == wire::Rts::with_gaps;
   const bool gaps = r.layout != nullptr;
@@ -231,7 +232,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
                                        pushed,
                                        nullptr};
   if (pull == nullptr) {
-    world->claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
+    lanes->claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
     return false;
   }
   ++lane.pulls_begun;
@@ -339,7 +340,7 @@ bool hand_over(Lane& lane, int32_t origin, uint64_t send, Handed& over) {
   over = {pull->receive, pull->envelope, pull->message_bytes, pull->work.bytes};
   const uint32_t slot = pull->slot;
   end(pull);
-  world->claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
+  lanes->claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "base/copy.hpp"
 #include "base/tsan.hpp"
 #include "core/failure.hpp"
+#include "core/lane.hpp"
 #include "core/protocol/device_pipe.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
@@ -39,7 +40,7 @@ void end_stream(Request& r) {
 // then its request names the stream, and a thread that waits for it makes the progress that telling needs.
 void on_written(void* whose, bool written) {
   Request& r = *static_cast<Request*>(whose);
-  if (!written) count(world->lanes[r.lane].writes_failed);
+  if (!written) count(lanes->all[r.lane].writes_failed);
   if (--r.placing == 0 && r.moved == r.limit) end_stream(r);
 }
 
@@ -188,7 +189,7 @@ WEFT_LANE_WORK(stream_work);
 }  // namespace
 
 void start_stream(Request& r) {
-  Lane& lane = world->lanes[r.lane];
+  Lane& lane = lanes->all[r.lane];
   r.moved = 0;
   r.placing = 0;
   r.next = lane.streams;
@@ -246,7 +247,7 @@ struct Inflow {
 namespace {
 
 Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit) {
-  Lane& lane = world->lanes[envelope.lane];
+  Lane& lane = lanes->all[envelope.lane];
   auto* inflow = new (std::nothrow)
       Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0, {0, MemoryRef::no_key}, lane.inflows};
   if (inflow == nullptr) {
@@ -257,7 +258,7 @@ Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int
 }
 
 void close_inflow(Inflow* inflow) {
-  Inflow** at = &world->lanes[inflow->envelope.lane].inflows;
+  Inflow** at = &lanes->all[inflow->envelope.lane].inflows;
   while (*at != inflow) at = &(*at)->next;
   *at = inflow->next;
   delete inflow;

@@ -8,6 +8,7 @@
 //   unsent    sender to receiver: a send that had a number left the queue; the number comes without it
 #include <cstring>
 
+#include "core/lane.hpp"
 #include "core/p2p.hpp"
 #include "core/protocol/protocol.hpp"
 
@@ -16,14 +17,14 @@ namespace weft::core {
 namespace {
 
 void cancel_receive(Request& r) {
-  if (world->is_across(r.match)) {
+  if (lanes->is_across(r.match)) {
     AllLanesGuard all;
     settle_all();
-    if (world->any_tags.remove(r)) complete_cancelled(r);
+    if (lanes->any_tags.remove(r)) complete_cancelled(r);
     settle_all();  // messages that were kept for it
     return;
   }
-  Lane& lane = world->lane_for(r.match);
+  Lane& lane = lanes->of(r.match);
   LaneGuard guard(lane);
   if (!is_done(r) && lane.matcher.withdraw(r)) complete_cancelled(r);
 }
@@ -35,9 +36,9 @@ bool is_numbered(const Request& r) {
 // The end of a send that its receiver will not see.
 void end_send(Request& r) {
   take_number(r);
-  drop_push(world->lanes[r.lane], r);
+  drop_push(lanes->all[r.lane], r);
   deregister(r);
-  world->lanes[r.lane].count_sends(-1);
+  lanes->all[r.lane].count_sends(-1);
   complete_cancelled(r);
 }
 
@@ -55,7 +56,7 @@ void cancel(Request& r) {
   if (is_done(r)) return;
   if (r.role == Role::receive) return cancel_receive(r);
   if (r.role != Role::send || r.peer == nullptr) return;
-  LaneGuard guard(world->lanes[r.lane]);
+  LaneGuard guard(lanes->all[r.lane]);
   if (is_done(r) || r.flags.cancelled) return;
   if (unqueue(r)) {
     send_unsent(r);

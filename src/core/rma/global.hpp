@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "core/lane.hpp"
 #include "core/thread.hpp"
 #include "core/world.hpp"
 
@@ -21,7 +22,7 @@ class GlobalGuard {
  public:
   GlobalGuard() {
     if (takes_global_lock()) [[unlikely]]
-      guard_.emplace(world->lanes[0]);
+      guard_.emplace(lanes->all[0]);
   }
   void release() { guard_.reset(); }
 

@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "core/world.hpp"
+#include "core/lane.hpp"
 
 namespace weft::core::rma {
 namespace {
@@ -46,7 +46,7 @@ Window* find_window(uint32_t context, uint32_t generation) {
 }
 
 void each_window(void (*look)(Window& window, void* about), void* about) {
-  const LaneGuard guard(world->lanes[0], LaneGuard::TryTag{});
+  const LaneGuard guard(lanes->all[0], LaneGuard::TryTag{});
   if (!guard.held()) return;
   for (const auto& [context, window] : windows()) look(*window, about);
 }

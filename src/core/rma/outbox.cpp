@@ -11,6 +11,7 @@
 #include "base/thread_number.hpp"
 #include "base/tsan.hpp"
 #include "core/failure.hpp"
+#include "core/lane.hpp"
 #include "core/lane_wait.hpp"
 #include "core/numbered.hpp"
 #include "core/rma/global.hpp"
@@ -261,7 +262,7 @@ bool send_gathered_of(Gathered& list) {
 bool send_gathered() {
   bool sent = false;
   const uint32_t own = threads->concurrent && !this_thread().service ? base::thread_number() : 0;
-  const uint32_t mask = world->lane_map.mask;
+  const uint32_t mask = lanes->map.mask;
   for (uint32_t i = 0; i <= mask; ++i) sent |= send_gathered_of(gathered[(own + i) & mask]);
   return sent;
 }
@@ -274,7 +275,7 @@ WEFT_FLUSH(gathered_records);
 Outbox::Outbox(Window& in, int32_t to)
     : window(in),
       rank(to),
-      mask(world->lane_map.mask & world->peer(in.comm->job_rank(to)).lane_map.mask),
+      mask(lanes->map.mask & world->peer(in.comm->job_rank(to)).lane_map.mask),
       by_lane(new std::atomic<LaneBox*>[mask + 1]()) {}
 
 uint32_t Outbox::own_lane() const {

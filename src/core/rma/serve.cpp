@@ -10,6 +10,7 @@
 #include "base/tsan.hpp"
 #include "core/failure.hpp"
 #include "core/handler.hpp"
+#include "core/lane.hpp"
 #include "core/memory/on_device.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/names.hpp"
@@ -301,7 +302,7 @@ bool is_sound(const Asked& asked) {
 void serve_all(const transport::Arrival& arrival, const Frame& frame, const char* at) {
   const uint32_t lane = arrival.envelope.lane;
   Window* const found = find_window(frame.context, frame.generation);
-  if (found == nullptr) return count(world->lanes[lane].stale);
+  if (found == nullptr) return count(lanes->all[lane].stale);
   Window& window = *found;
   base::take_from_process(&window);  // origins order what they ask of several lanes by our answers
   base::take_from_process(&base::sent_data);
@@ -374,7 +375,7 @@ void on_answer(const transport::Arrival& arrival) {
     at = data + padded(answer.bytes);
     Awaited* const awaited = find_awaited(lane, answer.cookie);
     if (awaited == nullptr) {
-      count(world->lanes[lane].stale);
+      count(lanes->all[lane].stale);
     } else if (awaited->take(*awaited, answer, data)) {
       forget_awaited(lane, answer.cookie);
     }

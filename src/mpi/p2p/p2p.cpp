@@ -246,7 +246,7 @@ template <bool blocking>
 template <bool blocking, bool beside>
 [[gnu::noinline]] int irecv_wide(void* buf, int64_t bytes, int source, int tag, Comm* comm, MPI_Request* request) {
   if constexpr (beside) core::did_not_post();
-  Request* r = core::try_post_wide<false, blocking, beside>(*core::world, *comm, buf, bytes, source, tag);
+  Request* r = core::try_post_wide<false, blocking, beside>(*core::lanes, *comm, buf, bytes, source, tag);
   if (r == nullptr) [[unlikely]]
     return irecv_plain<blocking>(buf, bytes, source, tag, comm, request);
   *request = handle_of<MPI_Request>(r);
@@ -282,7 +282,7 @@ template <bool blocking>
       op.type->predefined &&
       (source == MPI_ANY_SOURCE || static_cast<uint32_t>(source) < static_cast<uint32_t>(op.comm->size)) &&
       (tag >= 0 || tag == MPI_ANY_TAG)) {
-    if (Request* r = core::try_post_wild(*core::world, *op.comm, buf, op.bytes, source, tag)) {
+    if (Request* r = core::try_post_wild(*core::lanes, *op.comm, buf, op.bytes, source, tag)) {
       *request = handle_of<MPI_Request>(r);
       return MPI_SUCCESS;
     }
@@ -300,8 +300,8 @@ template <bool blocking, bool beside>
       !op.type->predefined) [[unlikely]] {
     return irecv_wild<blocking>(buf, count, datatype, source, tag, comm, request);
   }
-  Request* const r = beside ? core::try_post_beside(*core::world, *op.comm, buf, op.bytes, source, tag)
-                            : core::try_post(*core::world, *op.comm, buf, op.bytes, source, tag);
+  Request* const r = beside ? core::try_post_beside(*core::lanes, *op.comm, buf, op.bytes, source, tag)
+                            : core::try_post(*core::lanes, *op.comm, buf, op.bytes, source, tag);
   if (r == nullptr) [[unlikely]]
     return irecv_wide<blocking, beside>(buf, op.bytes, source, tag, op.comm, request);
   *request = handle_of<MPI_Request>(r);

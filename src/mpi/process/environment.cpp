@@ -22,6 +22,7 @@
 #include "core/failure.hpp"
 #include "core/growth.hpp"
 #include "core/identity.hpp"
+#include "core/lane.hpp"
 #include "core/life.hpp"
 #include "core/thread.hpp"
 #include "core/waiting.hpp"
@@ -130,10 +131,10 @@ void meet_all() {
   core::leave_together();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) core::end_releases();
   core::wait_until([] {
-    return core::world->sends_open() == 0 && core::world->queues_waiting.load(std::memory_order_relaxed) == 0;
+    return core::lanes->sends_open() == 0 && core::world->queues_waiting.load(std::memory_order_relaxed) == 0;
   });
   (void)coll::barrier(*comm_of(MPI_COMM_WORLD));
-  core::wait_until([] { return !core::world->receives_streams(); });
+  core::wait_until([] { return !core::lanes->receives_streams(); });
 }
 
 }  // namespace

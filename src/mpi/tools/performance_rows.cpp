@@ -3,6 +3,7 @@
 // The performance variables there are: counters that core's lanes and threads keep anyway. docs/tools.md lists them.
 #include "base/copy_threads.hpp"
 #include "coll/offload.hpp"
+#include "core/lane.hpp"
 #include "core/waiting.hpp"
 #include "device/traffic.hpp"
 #include "io/disk.hpp"
@@ -53,7 +54,7 @@ void arrived(const Comm*, uint64_t* values) {
 }
 
 void flow(const Comm*, uint64_t* values) {
-  *values = core::world->saturated_lanes.load(std::memory_order_relaxed) > 0 ? 1 : 0;
+  *values = core::lanes->saturated.load(std::memory_order_relaxed) > 0 ? 1 : 0;
 }
 
 void helped(const Comm*, uint64_t* values) {
