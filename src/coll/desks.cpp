@@ -11,6 +11,7 @@
 #include "coll/room.hpp"
 #include "core/failure.hpp"
 #include "core/identity.hpp"
+#include "core/peer.hpp"
 #include "core/thread.hpp"
 
 namespace weft::coll {
@@ -174,7 +175,7 @@ void Desks::finish(int32_t row, int64_t number) {
 }
 
 int32_t Desks::lost(int32_t rank) const {
-  return core::world->peer(comm_.job_rank(rank)).lost.load(std::memory_order_relaxed);
+  return core::peers->of(comm_.job_rank(rank)).lost.load(std::memory_order_relaxed);
 }
 
 }  // namespace weft::coll

@@ -3,13 +3,13 @@
 #include "coll/others.hpp"
 
 #include "core/growth.hpp"
-#include "core/world.hpp"
+#include "core/peer.hpp"
 
 namespace weft::coll {
 namespace {
 
 transport::Endpoint* way_to(int32_t job_rank) {
-  return core::world->peer(job_rank).endpoint;
+  return core::peers->of(job_rank).endpoint;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "coll/pieces.hpp"
 #include "coll/share.hpp"
 #include "core/memory/region.hpp"
+#include "core/peer.hpp"
 
 namespace weft::coll::peer_copy {
 
@@ -68,7 +69,7 @@ struct Operation {
   Share share{0, 0};
   int32_t whose = ourselves;
 
-  transport::Endpoint& endpoint(int32_t rank) const { return *core::world->peer(comm.job_rank(rank)).endpoint; }
+  transport::Endpoint& endpoint(int32_t rank) const { return *core::peers->of(comm.job_rank(rank)).endpoint; }
 };
 
 bool reaches_all(const Operation& op) {

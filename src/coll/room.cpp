@@ -13,6 +13,7 @@
 #include "coll/emptying.hpp"
 #include "core/failure.hpp"
 #include "core/identity.hpp"
+#include "core/peer.hpp"
 #include "core/waiting.hpp"
 
 namespace weft::coll {
@@ -76,7 +77,7 @@ bool Room::reads_all() const {
     if (r == rank_) continue;
     uint64_t sample = 0;
     const core::MemoryRef there{boards_[r].sample_at, core::MemoryRef::no_key};
-    if (core::world->peer(comm_.job_rank(r)).endpoint->get(there, &sample, sizeof sample) != 0) return false;
+    if (core::peers->of(comm_.job_rank(r)).endpoint->get(there, &sample, sizeof sample) != 0) return false;
     if (sample != sample_of(r)) return false;
   }
   return true;
@@ -311,7 +312,7 @@ template <class Ready>
 
 template <class Ready>
 bool Room::wait_long(int32_t rank, Ready ready) {
-  core::Peer& peer = core::world->peer(comm_.job_rank(rank));
+  core::Peer& peer = core::peers->of(comm_.job_rank(rank));
   int32_t lost = core::no_error;
   auto over = [&] {
     if (ready()) return true;
@@ -531,7 +532,7 @@ bool Room::await_all(int64_t phase) {
 
 bool Room::read(int32_t rank, const transport::MemoryRef& from, void* to, int64_t bytes) {
   if (error_ != core::no_error) return false;
-  const int error = core::world->peer(comm_.job_rank(rank)).endpoint->get(from, to, static_cast<size_t>(bytes));
+  const int error = core::peers->of(comm_.job_rank(rank)).endpoint->get(from, to, static_cast<size_t>(bytes));
   // A rank that found the room broken may have left, and its memory may be gone.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (error == 0 && !is_breaking()) return true;

@@ -11,8 +11,8 @@
 #include "core/handler.hpp"
 #include "core/identity.hpp"
 #include "core/other_jobs.hpp"
+#include "core/peer.hpp"
 #include "core/send_queue.hpp"
-#include "core/world.hpp"
 
 namespace weft::core {
 
@@ -123,7 +123,7 @@ void release_number(uint32_t number) {
   // It may be gone; should it live, it does without this number.
   if (is_foreign_afar(up) || (resumed.load(std::memory_order_relaxed) && has_gone(up))) return;
   const Release release{number, 0};
-  send_control(world->peer(up), 0, release_kind, &release, sizeof release);
+  send_control(peers->of(up), 0, release_kind, &release, sizeof release);
 }
 
 constinit const Handler release_handler{

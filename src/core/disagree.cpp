@@ -17,8 +17,8 @@
 #include "core/failure.hpp"
 #include "core/handler.hpp"
 #include "core/identity.hpp"
+#include "core/peer.hpp"
 #include "core/send_queue.hpp"
-#include "core/world.hpp"
 
 namespace weft::core {
 
@@ -127,7 +127,7 @@ const Past* other_call(const Say& say) {
 
 void tell(int32_t job_rank, const Past& past, bool asks) {
   const Say say = say_of(past, asks);
-  send_control(world->peer(job_rank), 0, say_kind, &say, sizeof say);
+  send_control(peers->of(job_rank), 0, say_kind, &say, sizeof say);
 }
 
 Heard* place_of(const Say& say) {

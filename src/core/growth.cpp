@@ -17,6 +17,7 @@
 #include "core/handler.hpp"
 #include "core/identity.hpp"
 #include "core/other_jobs.hpp"
+#include "core/peer.hpp"
 #include "core/send_queue.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
@@ -142,8 +143,8 @@ bool knows_way_to(int32_t job_rank) {
 }
 
 void meet(int32_t job_rank) {
-  const Peer* known = world->peers.find(job_rank);
-  if (known != &PeerTable::stranger && known->generation != generation_of(job_rank)) world->forget(job_rank);
+  const Peer* known = peers->find(job_rank);
+  if (known != &PeerTable::stranger && known->generation != generation_of(job_rank)) peers->forget(job_rank);
 }
 
 bool tie(const Group& group) {
@@ -190,7 +191,7 @@ void say_that_we_leave() {
     if (afar != nullptr) all.assign(afar->begin(), afar->end());
   }
   for (const int32_t rank : all) {
-    if (!has_parted(rank)) send_control(world->peer(rank), 0, leaving_kind, &identity->rank, sizeof identity->rank);
+    if (!has_parted(rank)) send_control(peers->of(rank), 0, leaving_kind, &identity->rank, sizeof identity->rank);
   }
 }
 

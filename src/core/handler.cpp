@@ -6,6 +6,7 @@
 #include "core/identity.hpp"
 #include "core/lane.hpp"
 #include "core/other_jobs.hpp"
+#include "core/peer.hpp"
 #include "core/world.hpp"
 
 // The linker's names for the two ends of the section; weak, since a test may have no row at all.
@@ -104,7 +105,7 @@ void on_numbered_arrival(const transport::Arrival& arrival) {
 bool is_from(const transport::Arrival& arrival, int32_t rank) {
   if (rank < 0 || (rank >= identity->places && !is_of_known_job(rank))) return false;
   if (arrival.from != transport::no_peer) return arrival.from == rank;
-  return !world->peer(rank).transport->capabilities().names_senders;
+  return !peers->of(rank).transport->capabilities().names_senders;
 }
 
 void check_size(const transport::Arrival& arrival, size_t bytes) {

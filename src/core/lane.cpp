@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/handler.hpp"
+#include "core/peer.hpp"
 #include "core/thread.hpp"
 #include "core/unexpected.hpp"
 #include "core/world.hpp"
@@ -57,7 +58,7 @@ AllLanesGuard::~AllLanesGuard() {
 namespace {
 
 void drain_all() {
-  for (transport::Transport* t : world->transports.all()) {
+  for (transport::Transport* t : peers->transports.all()) {
     if (!t->capabilities().drains) continue;
     for (uint32_t i = 0; i < lanes->map.lanes(); ++i) t->drain(i, on_arrival);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {
@@ -28,7 +29,7 @@ bool Tally::add(uint64_t number) {
 bool Watches::is_next(const Unexpected& message) {
   const int32_t from = message.numbered_by;
   if (from == transport::no_peer) return true;
-  if (const Peer* sender = world->peers.find(from); sender->lost.load(std::memory_order_relaxed) != 0) return true;
+  if (const Peer* sender = peers->find(from); sender->lost.load(std::memory_order_relaxed) != 0) return true;
   const uint64_t number = message.envelope.stamp;
   Watch& watch = watches_[key_of(from, Stamps::place_of(message.envelope.context))];
   if (number <= watch.complete) return true;

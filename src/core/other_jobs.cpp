@@ -27,6 +27,7 @@
 #include "core/context.hpp"
 #include "core/failure.hpp"
 #include "core/identity.hpp"
+#include "core/peer.hpp"
 #include "core/progress.hpp"
 #include "core/settings.hpp"
 #include "core/thread.hpp"
@@ -158,7 +159,7 @@ bool tick() {
 void forget_far_job(const OtherJob& job) {
   {
     const AllLanesGuard guard;  // nobody polls
-    world->transports.drop_far_job(job.first);
+    peers->transports.drop_far_job(job.first);
   }
   boot::forget_introductions(job.first, job.first + job.places);
   forget_far_contexts(job.slot);
@@ -181,11 +182,11 @@ bool forget(OtherJob* job) {
     if (is_shared_with(*job)) return false;
     jobs[job->first >> boot::job_shift].store(nullptr, std::memory_order_release);
   }
-  for (int32_t place = 0; place < job->places; ++place) world->forget(job->first + place);
+  for (int32_t place = 0; place < job->places; ++place) peers->forget(job->first + place);
   if (job->far) {
     forget_far_job(*job);
   } else {
-    world->transports.drop_job(job->first);
+    peers->transports.drop_job(job->first);
   }
   munmap(job->header, job->header_bytes);
   job->launcher.close();
@@ -259,8 +260,8 @@ int visit(int number, OtherJob& made, std::string& why) {
   if (segment < 0) return -1;
   const uint64_t alike = boot::status_of(made.header, 0).alike.load(std::memory_order_relaxed);
   if (alike == identity->line_at(0).alike.load(std::memory_order_relaxed) &&
-      mailbox_bytes(started) == static_cast<int64_t>(world->mailbox_limit) &&
-      world->transports.add_job(made.first, made.places, segment))
+      mailbox_bytes(started) == static_cast<int64_t>(peers->mailbox_limit) &&
+      peers->transports.add_job(made.first, made.places, segment))
     return segment;
   why = why_not(made.id, 0, other_settings, same_settings);
   close(segment);
@@ -303,14 +304,14 @@ bool visit_far(int number, OtherJob& made, std::string& why) {
   }
   made.id = id;
   if (alike != identity->line_at(0).alike.load(std::memory_order_relaxed) ||
-      mailbox_bytes(started) != static_cast<int64_t>(world->mailbox_limit)) {
+      mailbox_bytes(started) != static_cast<int64_t>(peers->mailbox_limit)) {
     why = why_not(made.id, 0, other_settings, same_settings);
     return false;
   }
   const int segment = map_lines(made, address, made.places + 1, why);
   if (segment < 0) return false;
   close(segment);
-  made.introduction = world->transports.add_far_job({.first = made.first,
+  made.introduction = peers->transports.add_far_job({.first = made.first,
                                                      .place = identity->rank,
                                                      .senior = made.senior,
                                                      .secret = secret,
@@ -401,7 +402,7 @@ int32_t ranks_of_all_jobs() {
 
 std::string meet_job(int number, const std::string& id, int32_t place) {
   const int ours = identity->job.number;
-  if (ours == 0 || !world->transports.takes_jobs())
+  if (ours == 0 || !peers->transports.takes_jobs())
     return "this job cannot be connected with others: it has no number, as more than " +
            std::to_string(boot::job_numbers - 1) +
            " jobs of this user run on this host, or no room (mpiexec --universe)";

@@ -5,6 +5,7 @@
 #include "core/completion.hpp"
 #include "core/lane.hpp"
 #include "core/path.hpp"
+#include "core/peer.hpp"
 #include "core/send_now.hpp"
 #include "core/send_queue.hpp"
 #include "core/unexpected.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 // For sends and receives: stamp and lane are given once, when the send starts.
 void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
-  r.peer = &world->peer(r.comm->job_rank(dest));
+  r.peer = &peers->of(r.comm->job_rank(dest));
   r.match = {context, r.comm->rank, tag, r.peer->lane_map.lane_of(context, tag)};
   if (r.peer->lane_map.mask != 0 && !r.comm->unordered && !r.peer->transport->capabilities().same_process) {
     StampSlot<>& slot = r.peer->stamps->slot(context);

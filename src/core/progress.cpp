@@ -7,6 +7,7 @@
 #include "core/lane.hpp"
 #include "core/lane_wait.hpp"
 #include "core/path.hpp"
+#include "core/peer.hpp"
 #include "core/send_queue.hpp"
 #include "core/thread.hpp"
 #include "core/waits.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 bool progress_lane(Lane& lane) {
   bool moved = lane.ring != nullptr && receive_ring(lane);
-  for (auto* at = world->transports.polled(); transport::Transport* t = at->load(std::memory_order_acquire); ++at) {
+  for (auto* at = peers->transports.polled(); transport::Transport* t = at->load(std::memory_order_acquire); ++at) {
     moved |= t->poll(lane.index, t->capabilities().drains ? on_counted_arrival : on_numbered_arrival) != 0;
   }
   if (lane.at_work.load(std::memory_order_relaxed)) [[unlikely]]
@@ -29,7 +30,7 @@ bool progress_lane(Lane& lane) {
 // Nothing to do there, as far as one can see without its lock.
 bool looks_idle(const Lane& lane) {
   if ((lane.ring != nullptr && !lane.ring->empty()) || lane.at_work.load(std::memory_order_relaxed)) return false;
-  for (auto* at = world->transports.polled(); transport::Transport* t = at->load(std::memory_order_acquire); ++at) {
+  for (auto* at = peers->transports.polled(); transport::Transport* t = at->load(std::memory_order_acquire); ++at) {
     if (!t->looks_empty(lane.index)) return false;
   }
   return true;
@@ -49,7 +50,7 @@ bool flush() {
   bool sent = false;
   if (gathering.load(std::memory_order_relaxed) != 0) [[unlikely]]
     sent = flush_gathered();
-  if (world->queues_waiting.load(std::memory_order_relaxed) != 0) sent |= flush_waiting();
+  if (peers->queues_waiting.load(std::memory_order_relaxed) != 0) sent |= flush_waiting();
   return sent;
 }
 
@@ -73,7 +74,7 @@ void progress_at_times() {
 bool progress_beside() {
   if (!posts_beside()) return progress();
   const bool idle = looks_idle(lanes->all[0]) && gathering.load(std::memory_order_relaxed) == 0 &&
-                    world->queues_waiting.load(std::memory_order_relaxed) == 0;
+                    peers->queues_waiting.load(std::memory_order_relaxed) == 0;
   if (idle) return false;
   const AtWork work;
   return work.may() && progress();
@@ -85,7 +86,7 @@ bool progress_on(uint32_t lane, uint32_t round, Request* awaited) {
       lane >= lanes->map.lanes() || (round & (others_every - 1)) == others_every - 1 ||
       waits->sleepers.load(std::memory_order_relaxed) != 0;  // threads that are awake poll for those that sleep
   if (!threads->concurrent || all) return progress(awaited);
-  const bool queued = (world->queues_waiting.load(std::memory_order_relaxed) >> lane & 1) != 0;
+  const bool queued = (peers->queues_waiting.load(std::memory_order_relaxed) >> lane & 1) != 0;
   const bool sent = queued && flush_waiting(lane);
   return try_progress(lanes->all[lane], awaited) | sent;
 }

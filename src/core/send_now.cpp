@@ -39,8 +39,7 @@ bool send_far(Thread& me, Peer& peer, const Envelope& envelope, const void* buff
 }  // namespace
 
 bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag) {
-  const World& w = *world;
-  if (bytes > w.mailbox_limit) return false;
+  if (bytes > peers->mailbox_limit) return false;
   Peer& peer = known_peer(comm, dest);
   Envelope envelope{context, comm.rank, tag, 0};
   Thread& me = this_thread();

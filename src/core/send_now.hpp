@@ -12,6 +12,7 @@
 
 #include "core/p2p.hpp"
 #include "core/path.hpp"
+#include "core/peer.hpp"
 #include "core/stamp.hpp"
 #include "core/thread.hpp"
 
@@ -41,7 +42,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
 
 // The peer behind a rank, as far as it is known.
 [[gnu::always_inline]] inline Peer& known_peer(const Comm& comm, int32_t dest) {
-  return *world->peers.find(comm.job_rank(dest));
+  return *peers->find(comm.job_rank(dest));
 }
 
 // Sends at most tiny_bytes in the point-to-point context.

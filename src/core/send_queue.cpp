@@ -15,6 +15,7 @@
 #include "core/failure.hpp"
 #include "core/lane.hpp"
 #include "core/path.hpp"
+#include "core/peer.hpp"
 #include "core/thread.hpp"
 
 namespace weft::core {
@@ -47,7 +48,7 @@ uint64_t bit_of(uint32_t place) {
 class Place {
  public:
   Place(Peer& peer, uint32_t lane)
-      : peer_(peer), place_(lane & peer.queue_mask), guard_(world->send_queues[place_].lock) {}
+      : peer_(peer), place_(lane & peer.queue_mask), guard_(peers->send_queues[place_].lock) {}
 
   SendQueue& queue() { return peer_.queues[place_]; }
 
@@ -60,8 +61,8 @@ class Place {
     if (q.listed) return;
     q.listed = true;
     q.peer = &peer_;
-    q.next = std::exchange(world->send_queues[place_].first, &q);
-    world->queues_waiting.fetch_or(bit_of(place_), std::memory_order_relaxed);
+    q.next = std::exchange(peers->send_queues[place_].first, &q);
+    peers->queues_waiting.fetch_or(bit_of(place_), std::memory_order_relaxed);
   }
 
  private:
@@ -154,7 +155,7 @@ void forget_queues(Peer& peer) {
   drop_waiting(peer);
   for (uint32_t i = 0; i <= peer.queue_mask; ++i) {
     Place place(peer, i);
-    for (SendQueue** at = &world->send_queues[i].first; *at != nullptr; at = &(*at)->next) {
+    for (SendQueue** at = &peers->send_queues[i].first; *at != nullptr; at = &(*at)->next) {
       if (*at != &place.queue()) continue;
       *at = (*at)->next;
       break;
@@ -163,7 +164,7 @@ void forget_queues(Peer& peer) {
 }
 
 bool flush_waiting(uint32_t place) {
-  SendQueues& queues = world->send_queues[place];
+  SendQueues& queues = peers->send_queues[place];
   // Nothing below comes back here: the way to ourselves is never full, and no other peer's messages are handled now.
   if (threads->concurrent && queues.lock.is_taken()) return false;
   FollowUpLater later;
@@ -188,13 +189,13 @@ bool flush_waiting(uint32_t place) {
     peer.queued.fetch_and(~bit_of(place), std::memory_order_release);
     if (peer.near != nullptr) peer.open_way();
   }
-  if (queues.first == nullptr) world->queues_waiting.fetch_and(~bit_of(place), std::memory_order_relaxed);
+  if (queues.first == nullptr) peers->queues_waiting.fetch_and(~bit_of(place), std::memory_order_relaxed);
   return sent;
 }
 
 bool flush_waiting() {
   bool sent = false;
-  for (uint64_t left = world->queues_waiting.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+  for (uint64_t left = peers->queues_waiting.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
     sent |= flush_waiting(static_cast<uint32_t>(std::countr_zero(left)));
   }
   return sent;

@@ -12,6 +12,7 @@
 #include "core/failure.hpp"
 #include "core/handler.hpp"
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/stamp.hpp"
 #include "core/world.hpp"
 
@@ -80,7 +81,7 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
     lane.saturated = true;
     count(lane.saturations);
     tell_of(Event::saturated, {.amount = kept_bytes});
-    if (lanes->saturated.fetch_add(1) == 0) world->set_congested(true);
+    if (lanes->saturated.fetch_add(1) == 0) peers->set_congested(true);
   }
   return u;
 }
@@ -98,7 +99,7 @@ void free_unexpected(Unexpected* u) {
   lane.unexpected_bytes.store(kept_bytes, std::memory_order_relaxed);
   if (lane.saturated && kept_bytes < lane_limit() / 2) [[unlikely]] {
     lane.saturated = false;
-    if (lanes->saturated.fetch_sub(1) == 1) world->set_congested(false);
+    if (lanes->saturated.fetch_sub(1) == 1) peers->set_congested(false);
   }
   if (u->pooled && lane.free_unexpected_count < pooled_most) {
     u->next = lane.free_unexpected;

@@ -19,6 +19,7 @@
 #include "core/event.hpp"
 #include "core/identity.hpp"
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/progress.hpp"
 #include "core/thread.hpp"
 #include "core/waits.hpp"
@@ -69,9 +70,9 @@ uint64_t messages_taken() {
 void look_around(uint64_t now_ns) {
   constexpr uint64_t every_ns = 100000000;
   std::atomic<uint64_t>& looked_ns = waits->hosts_looked_at_ns;
-  if (!world->transports.watches() || now_ns - looked_ns.load(std::memory_order_relaxed) < every_ns) return;
+  if (!peers->transports.watches() || now_ns - looked_ns.load(std::memory_order_relaxed) < every_ns) return;
   looked_ns.store(now_ns, std::memory_order_relaxed);
-  world->transports.look();
+  peers->transports.look();
 }
 
 void wait_until_done(Request& request) {
@@ -182,8 +183,8 @@ bool Backoff::in_crowd() {
 
 // Of a thread that waits for memory; under the lock, where there are several threads.
 void Backoff::watch(bool on) const {
-  if (news_ != News::memory || world->transports.sleeper() == nullptr) return;
-  if (on ? waits->watchers++ == 0 : --waits->watchers == 0) world->transports.sleeper()->watch_memory(on);
+  if (news_ != News::memory || peers->transports.sleeper() == nullptr) return;
+  if (on ? waits->watchers++ == 0 : --waits->watchers == 0) peers->transports.sleeper()->watch_memory(on);
 }
 
 void Backoff::lie_down(Sleeper& me) {
@@ -198,7 +199,7 @@ void Backoff::lie_down(Sleeper& me) {
   if (!threads->concurrent) {
     me.sentinel = true;
     watch(true);
-    if (world->transports.sleeper() != nullptr) world->transports.sleeper()->arm();
+    if (peers->transports.sleeper() != nullptr) peers->transports.sleeper()->arm();
     return;
   }
   {
@@ -214,14 +215,14 @@ void Backoff::lie_down(Sleeper& me) {
     watch(true);
     // A thread that lies down while the sentinel naps takes its place: a message must wake somebody.
     const bool vacant = waits->sentinel == nullptr || (waits->sentinel != this && waits->sentinel->nap_ns_ != 0);
-    if (vacant && world->transports.sleeper() != nullptr) waits->sentinel = this;
+    if (vacant && peers->transports.sleeper() != nullptr) waits->sentinel = this;
     if (waits->sentinel != this) nap_ns_ = 0;
     me.sentinel = waits->sentinel == this && nap_ns_ == 0;
     watched_ = waits->sentinel == this;
     just_before_ = before_sleep_ = now();
   }
   if (me.sentinel) {
-    world->transports.sleeper()->arm();
+    peers->transports.sleeper()->arm();
   }
   if (waits->fences_own_threads) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
@@ -230,12 +231,12 @@ void Backoff::lie_down(Sleeper& me) {
 bool Backoff::stirs(const Sleeper& me) {
   if (!me.sentinel) return false;
   if (service_ ? progress_of_service() : progress()) return true;
-  if (!world->transports.may_sleep()) return true;
+  if (!peers->transports.may_sleep()) return true;
   if (!threads->concurrent) return false;
   // A lane that another thread was at may have got a message after its last look.
   for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
     const Lane& lane = lanes->all[i];
-    const bool quiet = lane.ring != nullptr ? lane.ring->empty() : world->transports.sleeper()->looks_empty(i);
+    const bool quiet = lane.ring != nullptr ? lane.ring->empty() : peers->transports.sleeper()->looks_empty(i);
     if (!quiet || lane.lock.is_taken()) return true;
   }
   return false;
@@ -297,14 +298,14 @@ void Backoff::rest(Sleeper& me) {
   // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for
   // it. And without membarrier a wake-up may be missed.
   constexpr uint64_t soon = 1000000;
-  bool look_soon = world->queues_waiting.load(std::memory_order_relaxed) != 0 ||
+  bool look_soon = peers->queues_waiting.load(std::memory_order_relaxed) != 0 ||
                    // records that found the way full
                    gathering.load(std::memory_order_relaxed) > watching.load(std::memory_order_relaxed) ||
                    (threads->concurrent && !waits->fences_own_threads);
   for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
     look_soon |= lanes->all[i].at_work.load(std::memory_order_relaxed);
   }
-  look_soon |= !world->transports.all_sent();
+  look_soon |= !peers->transports.all_sent();
   // The thread that is woken may be another one.
   look_soon |= news_ == News::memory || (news_ == News::told_memory && threads->concurrent);
   // A message from another host may have no way to wake the sentinel. (The other threads are woken by the thread that
@@ -313,10 +314,10 @@ void Backoff::rest(Sleeper& me) {
   // of the time it was waited for.
   const uint64_t in_vain = look_soon ? 0 : rounds_ - std::min(rounds_, waits->all_rounds());
   const uint64_t unwoken_ns = 100000 * uint64_t{lanes->map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
-  const bool unwoken = me.sentinel && !world->transports.wakes_all();
+  const bool unwoken = me.sentinel && !peers->transports.wakes_all();
   const uint64_t longest = service_ ? second : account_.longest_ns();
   const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : longest;
-  if (me.sentinel && world->transports.sleeper() != nullptr) return world->transports.sleeper()->sleep(time_ns);
+  if (me.sentinel && peers->transports.sleeper() != nullptr) return peers->transports.sleeper()->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
   const uint64_t shown_ns = threads->concurrent ? time_ns : soon;
   const timespec time{static_cast<time_t>(shown_ns / second), static_cast<long>(shown_ns % second)};
@@ -324,7 +325,7 @@ void Backoff::rest(Sleeper& me) {
 }
 
 void Backoff::get_up(Sleeper& me) const {
-  if (me.sentinel && world->transports.sleeper() != nullptr) world->transports.sleeper()->disarm();
+  if (me.sentinel && peers->transports.sleeper() != nullptr) peers->transports.sleeper()->disarm();
   if (!threads->concurrent) return watch(false);
   std::lock_guard guard(waits->lock);
   watch(false);
@@ -344,7 +345,7 @@ void Backoff::get_up(Sleeper& me) const {
 void Backoff::wake(Sleeper& sleeper) {
   waits->wakes.fetch_add(1, std::memory_order_relaxed);
   if (sleeper.sentinel) {
-    world->transports.sleeper()->wake();
+    peers->transports.sleeper()->wake();
   } else {
     sleeper.woken.store(1, std::memory_order_relaxed);
     private_futex(FUTEX_WAKE_PRIVATE, sleeper.woken, 1, nullptr);

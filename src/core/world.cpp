@@ -29,6 +29,7 @@
 #include "core/lane.hpp"
 #include "core/other_jobs.hpp"
 #include "core/p2p.hpp"
+#include "core/peer.hpp"
 #include "core/progress_thread.hpp"
 #include "core/send_now.hpp"
 #include "core/send_queue.hpp"
@@ -51,7 +52,7 @@ constinit Identity* identity = &process_world.identity;
 constinit ThreadList* threads = &process_world.threads;
 constinit Waits* waits = &process_world.waits;
 constinit Lanes* lanes = &process_world.lanes;
-constinit Peer PeerTable::stranger;
+constinit Peers* peers = &process_world.peers;
 
 namespace {
 
@@ -165,7 +166,7 @@ std::vector<int> first_ranks() {
 }
 
 void open_transports() {
-  world->transports.open({.rank = identity->rank,
+  peers->transports.open({.rank = identity->rank,
                           .ranks = identity->places,
                           .place = identity->place_here(),
                           .places = identity->places_here(),
@@ -179,7 +180,7 @@ void open_transports() {
   Backoff::tune(identity->job.local_ranks, identity->job.local_cpus);
   if (identity->job.one_host()) return;
   const bool late = identity->first != 0;
-  world->transports.open_hosts(
+  peers->transports.open_hosts(
       {.secret = identity->job.secret,
        .sleeps = !Backoff::spins(),
        .threads = threads->concurrent,
@@ -195,7 +196,7 @@ void open_transports() {
 void send_the_last() {
   constexpr uint64_t most_ns = 2'000'000'000;
   const uint64_t until_ns = base::now_ns() + most_ns;
-  while (!world->transports.all_sent() && base::now_ns() < until_ns) (void)progress();
+  while (!peers->transports.all_sent() && base::now_ns() < until_ns) (void)progress();
 }
 
 // Messages of ours may still be on their way, and others may need our help with theirs. That is done together once:
@@ -207,14 +208,14 @@ void leave_hosts() {
     return;
   }
   world->hosts_left = true;
-  wait_until([] { return world->transports.all_sent(); });
-  world->transports.leave();
+  wait_until([] { return peers->transports.all_sent(); });
+  peers->transports.leave();
   if (identity->first != 0) return;  // spawned: the launcher does not know us
   boot::barrier([] {
     (void)progress();
     look_around(base::now_ns());
   });
-  world->transports.say_goodbye();
+  peers->transports.say_goodbye();
 }
 
 // Ranks that choose other algorithms than others would wait for messages that nobody sends. The ranks of a host compare
@@ -263,7 +264,7 @@ class Agreement {
 // For programs in which all talk to all. Each begins behind itself, so that not all ask for the same rank.
 void connect_all() {
   const int32_t own = identity->rank - identity->first;
-  for (int32_t i = 0; i < identity->size; ++i) (void)world->peer(identity->first + (own + i) % identity->size);
+  for (int32_t i = 0; i < identity->size; ++i) (void)peers->of(identity->first + (own + i) % identity->size);
 }
 
 }  // namespace
@@ -301,7 +302,7 @@ void start(bool multiple, uint64_t (*alike)()) {
                .lane_map = make_lane_map(multiple, how, cpu_share)});
   open_transports();
   agreement.check_hosts();
-  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) lanes->all[i].ring = world->transports.inlined_ring(i);
+  for (uint32_t i = 0; i < lanes->map.lanes(); ++i) lanes->all[i].ring = peers->transports.inlined_ring(i);
   boot::set_phase(identity->status_lines, identity->place_here(), boot::Phase::initialised);
   identity->running = true;
   if (by_thread) start_progress_thread();
@@ -309,7 +310,7 @@ void start(bool multiple, uint64_t (*alike)()) {
 }
 
 void rest() {
-  wait_until([&] { return lanes->sends_open() == 0 && world->queues_waiting.load() == 0; });
+  wait_until([&] { return lanes->sends_open() == 0 && peers->queues_waiting.load() == 0; });
   end_progress_thread();
   leave_hosts();
   leave_other_jobs();
@@ -322,7 +323,7 @@ void rest() {
 void resume() {
   identity->rests = false;
   boot::set_phase(identity->status_lines, identity->place_here(), boot::Phase::initialised);
-  world->transports.resume();
+  peers->transports.resume();
   if (wants_progress_thread(identity->job.local_ranks, identity->job.local_cpus)) start_progress_thread();
 }
 
@@ -333,7 +334,7 @@ void stop() {
   boot::set_phase(identity->status_lines, identity->place_here(), boot::Phase::left);
   munmap(identity->status_lines, header_bytes());
   world->close();
-  world->transports.close();
+  peers->transports.close();
 }
 
 World* enter(World* entered) {
@@ -342,6 +343,7 @@ World* enter(World* entered) {
   threads = &entered->threads;
   waits = &entered->waits;
   lanes = &entered->lanes;
+  peers = &entered->peers;
   return before;
 }
 
@@ -355,7 +357,7 @@ void World::open(const Config& config) {
   threads.multiple = config.multiple;
   threads.concurrent = config.concurrent;
   threads.design = config.design;
-  mailbox_limit = config.mailbox_limit;
+  peers.mailbox_limit = config.mailbox_limit;
   lanes.map = config.lane_map;
   waits.spin_rounds = config.spin_rounds;
   waits.yield_rounds = config.yield_rounds;
@@ -370,107 +372,16 @@ void World::open(const Config& config) {
     lane.matcher.open();
     if (threads.concurrent) lane.matcher.share(lanes.map.parts());
   }
-  done_send = base::make_object<Request>();
-  if (done_send == nullptr) {
-    start_failed({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
-  }
-  done_send->kind = base::Kind::request;
-  done_send->done = true;
-  done_send->flags = {.active = true, .shared = true};
-  done_send->source = proc_null;
-  done_send->tag = any_tag;
 }
-
-namespace {
-
-void delete_peer(Peer* peer) {
-  if (peer->queues != &peer->first_queue) delete[] peer->queues;
-  delete peer->stamps;
-  delete peer;
-}
-
-}  // namespace
 
 void World::close() {
-  while (Peer* peer = last_made) {
-    last_made = peer->made_before;
-    delete_peer(peer);
-  }
   peers.close();
   close_lanes();
   close_threads();
 }
 
-void PeerTable::open(int32_t ranks) {
-  bytes_ = static_cast<size_t>(ranks) * sizeof *entries_;
-  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    start_failed({.cause = "no address space for a table of " + std::to_string(ranks) + " ranks",
-                  .error = errno,
-                  .remedy = "raise the limit on address space (ulimit -v)"});
-  }
-  (void)madvise(memory, bytes_, MADV_NOHUGEPAGE);  // a peer costs a page here, not 2 MiB
-  entries_ = static_cast<std::atomic<uintptr_t>*>(memory);
-}
-
-void PeerTable::close() {
-  munmap(entries_, bytes_);
-  entries_ = nullptr;
-}
-
-Peer* World::connect(int32_t job_rank) {
-  std::lock_guard guard(connect_lock);
-  if (Peer* known = peers.find(job_rank); known != &PeerTable::stranger) return known;
-  auto* made = new Peer;
-  made->rank = job_rank;
-  made->our_rank = numbered_by(job_rank, identity.rank);
-  made->generation = generation_of(job_rank);
-  made->transport = &transports.to(job_rank);
-  made->endpoint = made->transport->connect(job_rank);
-  if (made->endpoint == nullptr) peer_lost(job_rank, {.cause = "there is no way to rank " + std::to_string(job_rank)});
-  made->lane_map = made->endpoint->lanes();
-  if (made->lane_map.mask != 0) made->stamps = new Stamps;
-  made->counts = made->lane_map.parts() && !made->transport->capabilities().drains;
-  made->near = transports.inlined_way(*made->transport, made->endpoint);
-  if (made->near != nullptr) {
-    made->open_way();
-  } else if (made->lane_map.mask != 0 && (made->counts || !made->lane_map.parts())) {
-    made->queue_mask = made->lane_map.mask;
-    made->queues = new SendQueue[made->lane_map.lanes()];
-  }
-  made->made_before = std::exchange(last_made, made);
-  peers.set(job_rank, made);
-  return made;
-}
-
-void World::forget(int32_t job_rank) {
-  std::lock_guard guard(connect_lock);
-  Peer* const gone = peers.find(job_rank);
-  if (gone == &PeerTable::stranger) return;
-  peers.set(job_rank, &PeerTable::stranger);
-  forget_queues(*gone);
-  for (Peer** at = &last_made; *at != nullptr; at = &(*at)->made_before) {
-    if (*at != gone) continue;
-    *at = gone->made_before;
-    break;
-  }
-  gone->transport->forget(job_rank);
-  delete_peer(gone);
-}
-
 boot::RankStatus& Identity::line_at(int32_t place) const {
   return boot::status_of(status_lines, place);
-}
-
-void Peer::open_way() {
-  if (world->mailbox_limit < tiny_bytes) return;  // that road does not look at the limit
-  // The program's threads take turns on it; a progress thread writes into the same ring, and counts for itself.
-  const bool plain = !threads->multiple && lane_map.mask == 0;
-  (plain ? open : wide).store(near, std::memory_order_relaxed);
-}
-
-void World::set_congested(bool on) {
-  for (transport::Transport* t : transports.all()) t->set_congested(on);
 }
 
 Counters counters() {
@@ -507,19 +418,19 @@ Kept kept_messages() {
 }
 
 void* allocate_shared(size_t bytes, size_t alignment) {
-  return world->transports.memory().allocate(bytes, alignment);
+  return peers->transports.memory().allocate(bytes, alignment);
 }
 
 pages::Grant grant_shared(size_t bytes, const pages::Wish& wish) {
-  return world->transports.memory().grant(bytes, wish);
+  return peers->transports.memory().grant(bytes, wish);
 }
 
 bool granted(const void* memory, pages::Grant& grant) {
-  return world->transports.memory().granted(memory, grant);
+  return peers->transports.memory().granted(memory, grant);
 }
 
 bool release_shared(void* memory) {
-  return world->transports.memory().release(memory);
+  return peers->transports.memory().release(memory);
 }
 
 }  // namespace weft::core

@@ -10,6 +10,7 @@
 
 #include "base/setting.hpp"
 #include "core/completion.hpp"
+#include "core/peer.hpp"
 #include "core/thread.hpp"
 #include "core/waiting.hpp"
 #include "core/work.hpp"
@@ -149,7 +150,7 @@ WEFT_FLUSH(follow_ups);
 // The program's thread may be asleep, or about to be.
 void wake_program() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (transport::Transport* sleeper = core::world->transports.sleeper()) sleeper->wake();
+  if (transport::Transport* sleeper = core::peers->transports.sleeper()) sleeper->wake();
 }
 
 }  // namespace

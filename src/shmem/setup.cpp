@@ -19,6 +19,7 @@
 #include "core/identity.hpp"
 #include "core/lane.hpp"
 #include "core/life.hpp"
+#include "core/peer.hpp"
 #include "core/thread.hpp"
 #include "core/waiting.hpp"
 #include "device/device.hpp"
@@ -59,7 +60,7 @@ void open(uint64_t heap_bytes) {
     Near& near = (*near_table)[static_cast<size_t>(pe)];
     if (!own.job.one_host() && own.job.place_here(pe) < 0) continue;
     near.heap = mapped_heap(pe);
-    near.endpoint = core::world->peer(pe).endpoint;
+    near.endpoint = core::peers->of(pe).endpoint;
   }
   state.heap = reinterpret_cast<uintptr_t>(heap);
   state.heap_bytes = heap_bytes;

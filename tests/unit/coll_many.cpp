@@ -32,6 +32,7 @@
 #include "core/identity.hpp"
 #include "core/p2p.hpp"
 #include "core/path.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/rma/window.hpp"
 #include "core/world.hpp"
@@ -43,6 +44,7 @@ using coll::Founders;
 using coll::Vote;
 using core::Comm;
 using core::identity;
+using core::peers;
 using core::world;
 using core::rma::Part;
 using core::rma::Window;
@@ -303,8 +305,8 @@ void open_world(int32_t rank, Stage& stage) {
                .yield_rounds = 1U << 30});
   const int segment = memfd_create("segment", MFD_CLOEXEC);
   ASSERT_EQ(ftruncate(segment, static_cast<off_t>(transport::segment_bytes(on_a_host))), 0);
-  world->transports.add(&stage);  // before the host's own: it plays the other ranks of the host too
-  world->transports.open({.rank = rank,
+  peers->transports.add(&stage);  // before the host's own: it plays the other ranks of the host too
+  peers->transports.open({.rank = rank,
                           .ranks = many,
                           .place = identity->place_here(),
                           .places = on_a_host,
@@ -419,7 +421,7 @@ void run_rank(int32_t rank, int32_t other, int socket, Figures& figures) {
   tell(all, other);
   hear(all, other);
   world->close();
-  world->transports.close();
+  peers->transports.close();
 }
 
 void report(const char* what, const Held& origins, const Held& targets) {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "core/peer.hpp"
 #include "core/protocol/pending.hpp"
 #include "core_messages.hpp"
 
@@ -32,7 +33,7 @@ TEST(Failure, OperationsWithALostPeerAreListedAndEndWithAnError) {
                                     &begin_receive(comm, room[0], 2, 1), &begin_receive(comm, room[1], 2, any_tag)};
       for (int i = 0; i < 20; ++i) lost.push_back(&begin_send(comm, large, 2, i));
       Request& other = begin_receive(comm, room[2], 1, 1);
-      Peer& peer = world->peer(2);
+      Peer& peer = peers->of(2);
       const PendingWith pending = pending_with(peer);
       EXPECT_EQ(pending.sends, 22);
       EXPECT_EQ(pending.receives, 2);
@@ -77,7 +78,7 @@ TEST(Failure, AReceiveThatBothSidesCopyEndsWithItsSender) {
       Bytes room(data.size());
       finish(begin_receive(comm, room, 0, 1));
       Request& r = begin_receive(comm, room, 0, 2);
-      Peer& peer = world->peer(0);
+      Peer& peer = peers->of(0);
       while (!is_done(r) && pending_with(peer).copies_in == 0) pause(1);
       const bool open = !is_done(r);
       EXPECT_EQ(end_pending(peer, other_error), open ? 1 : 0);
@@ -112,7 +113,7 @@ TEST(Failure, AStreamThatBreaksOffEndsItsReceiveAndIsForgottenWhenItHasNone) {
       Request* r = received ? &begin_receive(comm, room, 0, 1) : nullptr;
       while (!dead) pause(1);
       pause(10);  // the chunks that it sent before are here
-      Peer& peer = world->peer(0);
+      Peer& peer = peers->of(0);
       EXPECT_EQ(pending_with(peer).streams_in, 1);
       EXPECT_EQ(end_pending(peer, other_error), received ? 1 : 0);
       EXPECT_EQ(pending_with(peer).streams_in, 0);

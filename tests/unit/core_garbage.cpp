@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/pending.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/request_number.hpp"
@@ -188,7 +189,7 @@ TEST(GarbageForWindows, OfAPeerIsTakenDroppedOrRefused) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Ranks ranks({.seed = seed, .wire = {.room = 1 << 20, .memory = false}});
     core::enter(&ranks.world(0));
-    Target target(ranks.comm(0), ranks.world(1).transports.to(0), seed);
+    Target target(ranks.comm(0), ranks.world(1).peers.transports.to(0), seed);
     set_end(jump_out);
     for (uint64_t i = 0; i < messages; ++i, ++taken) {
       target.post_receives();
@@ -196,7 +197,7 @@ TEST(GarbageForWindows, OfAPeerIsTakenDroppedOrRefused) {
       (void)progress();
     }
     set_end(nullptr);
-    (void)end_pending(core::world->peer(1), 1);
+    (void)end_pending(core::peers->of(1), 1);
   }
   EXPECT_GT(refused, taken / 20);
   EXPECT_LT(refused, taken);

@@ -13,6 +13,7 @@
 
 #include "core/handler.hpp"
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/pending.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/send_now.hpp"
@@ -284,7 +285,7 @@ TEST(Sends, OfLanesThatAreNotReadTogetherQueueApart) {
         std::vector<Request*> sends;
         for (int i = 0; i < 3; ++i) sends.push_back(&begin_send(comm, data[i], 1, 1));
         sends.push_back(&begin_send(another, data[3], 1, 1));
-        Peer& peer = world->peer(1);
+        Peer& peer = peers->of(1);
         EXPECT_TRUE(peer.queues_on(first));
         EXPECT_EQ(peer.queues_on(second), by_tag);
         EXPECT_EQ(pending_with(peer).queued, by_tag ? 3 : 2);

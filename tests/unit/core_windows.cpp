@@ -14,6 +14,7 @@
 
 #include "core/handler.hpp"
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/window.hpp"
@@ -286,11 +287,11 @@ TEST_F(Windows, ShareNoLockBetweenThreadsByMessages) {
   ASSERT_TRUE(reach(1));
   ASSERT_NE(lane, mine.lane);
   std::vector<base::Lock*> locks{&mine.lock,   &window->guard,       &window->closing,
-                                 &waits->lock, &world->connect_lock, &threads->lock};
+                                 &waits->lock, &peers->connect_lock, &threads->lock};
   for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {
     if (i == lane) continue;
     locks.push_back(&lanes->all[i].lock);
-    locks.push_back(&world->send_queues[i].lock);
+    locks.push_back(&peers->send_queues[i].lock);
   }
   for (base::Lock* lock : locks) lock->lock();
   step = 2;

@@ -24,6 +24,7 @@
 #include "core/handler.hpp"
 #include "core/lane.hpp"
 #include "core/p2p.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/world.hpp"
 #include "schedule.hpp"
@@ -257,7 +258,7 @@ class Ranks {
       core::enter(&one->world);
       core::own_thread = nullptr;
       one->world.close();
-      one->world.transports.close();
+      one->world.peers.transports.close();
       while (core::Thread* thread = one->world.threads.first) {
         one->world.threads.first = thread->next;
         delete thread;
@@ -281,7 +282,7 @@ class Ranks {
         program(rank);
         --running;
         if (ranks_[static_cast<size_t>(rank)]->dead) return;
-        core::wait_until([] { return core::lanes->sends_open() == 0 && core::world->queues_waiting.load() == 0; });
+        core::wait_until([] { return core::lanes->sends_open() == 0 && core::peers->queues_waiting.load() == 0; });
         --unfinished_;
         while (running != 0 || unfinished_ != 0) {
           (void)core::progress();
@@ -335,8 +336,8 @@ class Ranks {
                     .spin_rounds = plan_.spin_rounds,
                     .yield_rounds = 0});
     one.world.waits.fences_own_threads = true;  // there is nobody to fence
-    one.world.transports.add(new transport::self::SelfTransport(core::on_counted_arrival, rank, board_.lanes));
-    one.world.transports.add(new QueueTransport(board_, rank));
+    one.world.peers.transports.add(new transport::self::SelfTransport(core::on_counted_arrival, rank, board_.lanes));
+    one.world.peers.transports.add(new QueueTransport(board_, rank));
     one.comm.context = 8;
     one.comm.rank = rank;
     one.comm.size = plan_.ranks;

@@ -10,7 +10,8 @@
 #include "base/copy_threads.hpp"
 #include "core/memory/on_device.hpp"
 #include "core/memory/runs.hpp"
-#include "core/world.hpp"
+#include "core/peer.hpp"
+#include "core/request.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core::memory {
@@ -19,7 +20,7 @@ namespace {
 constexpr int64_t piece_most = 64 << 10;  // of data that have to be packed first
 
 transport::Endpoint& way_to(const Region& region) {
-  return *world->peer(region.job_rank).endpoint;
+  return *peers->of(region.job_rank).endpoint;
 }
 
 // Packed bytes of the caller's data: where they lie, or packed into `room`.

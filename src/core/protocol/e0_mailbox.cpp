@@ -12,6 +12,7 @@
 #include "base/copy.hpp"
 #include "base/setting.hpp"
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 #include "datatype/pack.hpp"
@@ -104,7 +105,7 @@ WEFT_HANDLER(eager_handler);
 
 // Its sender was looked at when it came.
 void answer_sync(const wire::Sync& sync) {
-  send_fin(world->peer(sync.origin), sync.lane, sync.send);
+  send_fin(peers->of(sync.origin), sync.lane, sync.send);
 }
 
 void on_eager_sync(const transport::Arrival& a) {

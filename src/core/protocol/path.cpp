@@ -4,6 +4,7 @@
 #include "core/path.hpp"
 
 #include "core/failure.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 
@@ -12,7 +13,7 @@ namespace weft::core {
 bool try_send(Request& r) {
   const bool room = !r.peer->endpoint->congested();
   const bool sync = r.mode == Mode::synchronous;
-  const int64_t mailbox_room = world->mailbox_limit;
+  const int64_t mailbox_room = peers->mailbox_limit;
   if (room && r.bytes <= mailbox_room - (sync ? static_cast<int64_t>(sizeof(wire::Sync)) : 0)) return send_mailbox(r);
   if (room && !sync && !r.peer->transport->capabilities().same_process && r.bytes <= buffer_bytes(*r.peer->transport) &&
       !goes_by_device(r)) {
@@ -33,7 +34,7 @@ bool try_again(Request& r) {
 
 Peer& sender_of(const transport::Arrival& a, int32_t rank, uint32_t lane) {
   if (is_from(a, rank)) {
-    Peer& peer = world->peer(rank);
+    Peer& peer = peers->of(rank);
     if (lane < peer.lane_map.lanes()) return peer;
   }
   protocol_error(a.from, {.cause = "a message names lane " + std::to_string(lane) + " of rank " + std::to_string(rank) +

@@ -17,6 +17,7 @@
 #include "core/failure.hpp"
 #include "core/identity.hpp"
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 #include "device/traffic.hpp"
@@ -186,7 +187,7 @@ void answer_rts(Request& r, const Envelope& envelope, const void* data) {
   std::memcpy(&rts, data, sizeof rts);
   const bool on_device = rts.readable == wire::Rts::on_device;
   if (on_device) std::memcpy(&announced, data, sizeof announced);
-  Peer& peer = world->peer(rts.origin);
+  Peer& peer = peers->of(rts.origin);
   const auto message_bytes = static_cast<int64_t>(rts.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
   const bool own = peer.transport->capabilities().same_process;
@@ -246,11 +247,11 @@ void on_fin(const transport::Arrival& a) {
   if (r == nullptr) return;
   take_number(*r);
   drop_push(lane_of(a), *r);
-  const bool announced = r->bytes > world->mailbox_limit;
+  const bool announced = r->bytes > peers->mailbox_limit;
   if (announced && r->asks_way) r->peer->endpoint->note_answer(transport::Way::kernel, static_cast<size_t>(r->bytes));
   if (r->flags.on_device && r->registered.key != MemoryRef::no_key) device::count(device::Way::straight, r->bytes);
   deregister(*r);
-  complete_send(*r, r->bytes <= world->mailbox_limit ? Path::mailbox : Path::get);
+  complete_send(*r, r->bytes <= peers->mailbox_limit ? Path::mailbox : Path::get);
 }
 
 constinit const Handler fin_handler{.kind = wire::fin, .least_bytes = sizeof(wire::Fin), .name = "FIN", .take = on_fin};

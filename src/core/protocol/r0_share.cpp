@@ -25,6 +25,7 @@
 #include "base/clock.hpp"
 #include "base/setting.hpp"
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/protocol.hpp"
 
 namespace weft::core {
@@ -194,7 +195,7 @@ int take_slot() {
 
 bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t wanted) {
   Lane& lane = lanes->all[envelope.lane];
-  Peer& peer = world->peer(rts.origin);
+  Peer& peer = peers->of(rts.origin);
   const bool pushed = rts.readable == wire::Rts::with_gaps;
   const bool gaps = r.layout != nullptr;
   const std::atomic<bool>& works = pushed ? peer.writes : peer.readable;

@@ -19,6 +19,7 @@
 #include "base/tsan.hpp"
 #include "core/failure.hpp"
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/device_pipe.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
@@ -266,10 +267,9 @@ void close_inflow(Inflow* inflow) {
 
 // The end of a stream, when its last byte is here. Nobody writes into a receive that is over.
 void end_inflow(Inflow* inflow) {
-  if (inflow->registered.key != MemoryRef::no_key)
-    world->peer(inflow->origin).transport->deregister(inflow->registered);
+  if (inflow->registered.key != MemoryRef::no_key) peers->of(inflow->origin).transport->deregister(inflow->registered);
   if (inflow->receive != nullptr) {
-    note_end(*inflow->receive, world->peer(inflow->origin), inflow->limit);
+    note_end(*inflow->receive, peers->of(inflow->origin), inflow->limit);
     finish_receive(*inflow->receive, inflow->envelope, inflow->message_bytes);
   } else {
     inflow->unexpected->kind = wire::eager;  // from here on like any message that came whole

@@ -14,6 +14,7 @@
 #include "core/lane.hpp"
 #include "core/lane_wait.hpp"
 #include "core/numbered.hpp"
+#include "core/peer.hpp"
 #include "core/rma/global.hpp"
 #include "core/rma/wire.hpp"
 #include "core/send_queue.hpp"
@@ -121,7 +122,7 @@ int32_t Ticket::wait() {
 
 LaneBox::LaneBox(Window& in, int32_t rank, uint32_t by_lane)
     : window(in),
-      peer(world->peer(in.comm->job_rank(rank))),
+      peer(peers->of(in.comm->job_rank(rank))),
       lane(by_lane),
       capacity((std::min(frame_limit(), gathered_most) - static_cast<uint32_t>(sizeof(Frame))) & ~7U),
       bytes(new char[sizeof(Frame) + capacity]) {}
@@ -275,7 +276,7 @@ WEFT_FLUSH(gathered_records);
 Outbox::Outbox(Window& in, int32_t to)
     : window(in),
       rank(to),
-      mask(lanes->map.mask & world->peer(in.comm->job_rank(to)).lane_map.mask),
+      mask(lanes->map.mask & peers->of(in.comm->job_rank(to)).lane_map.mask),
       by_lane(new std::atomic<LaneBox*>[mask + 1]()) {}
 
 uint32_t Outbox::own_lane() const {
@@ -379,7 +380,7 @@ void tell(const Window& window, int32_t rank, Action action, uint64_t cookie) {
   } message{frame_of(window, sizeof(Record)), {}};
   message.record.action = action;
   message.record.cookie = cookie;
-  send_control(world->peer(window.comm->job_rank(rank)), 0, wire::records, &message, sizeof message);
+  send_control(peers->of(window.comm->job_rank(rank)), 0, wire::records, &message, sizeof message);
 }
 
 }  // namespace weft::core::rma

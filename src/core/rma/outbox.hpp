@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/peer.hpp"
 #include "core/rma/window.hpp"
 #include "core/rma/wire.hpp"
 #include "core/world.hpp"
@@ -30,7 +31,7 @@ namespace weft::core::rma {
 // Bytes of a frame of records or of answers. WEFT_MAILBOX_LIMIT may ask for less than one of them takes.
 inline uint32_t frame_limit() {
   constexpr uint32_t least = transport::mailbox_limit(INT64_MAX);  // which every job's way takes
-  return std::max(world->mailbox_limit, least);
+  return std::max(peers->mailbox_limit, least);
 }
 
 // Something whose answer comes by a message. take() runs with the lane of its number held, once for each answer; it

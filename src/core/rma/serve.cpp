@@ -12,6 +12,7 @@
 #include "core/handler.hpp"
 #include "core/lane.hpp"
 #include "core/memory/on_device.hpp"
+#include "core/peer.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
@@ -59,7 +60,7 @@ class Answers {
   void send() {
     if (used_ == 0) return;
     base::give_to_process(&window_);
-    Peer& peer = world->peer(window_.comm->job_rank(origin_));
+    Peer& peer = peers->of(window_.comm->job_rank(origin_));
     send_control(peer, lane_ & peer.lane_map.mask, wire::answers, bytes_, used_);
     used_ = 0;
   }
@@ -354,7 +355,7 @@ void on_frame(const transport::Arrival& arrival) {
 void on_staged_frame(const transport::Arrival& arrival) {
   const auto staged = payload_of<StagedFrame>(arrival);
   if (!is_from(arrival, staged.job_rank)) refuse_frame();
-  transport::Endpoint& from = *world->peer(staged.job_rank).endpoint;
+  transport::Endpoint& from = *peers->of(staged.job_rank).endpoint;
   const std::optional<const void*> records = from.staging(arrival, staged.handle, staged.frame.bytes);
   if (records.value_or(nullptr) == nullptr) refuse_frame();
   serve_all(arrival, staged.frame, static_cast<const char*>(*records));

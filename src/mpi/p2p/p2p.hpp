@@ -7,6 +7,7 @@
 // a bad one.
 
 #include "core/p2p.hpp"
+#include "core/peer.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/buffer.hpp"
 #include "mpi/object/handles.hpp"
@@ -104,7 +105,7 @@ void release(Request& r);
 [[nodiscard, gnu::cold]] int no_memory(ErrorsOn on, const char* function);
 
 inline MPI_Request done_request() {
-  return handle_of<MPI_Request>(core::world->done_send);
+  return handle_of<MPI_Request>(core::peers->done_send);
 }
 
 // MPI_Isend for a call that sends and receives: data that a device could not copy are an error of the request alone.

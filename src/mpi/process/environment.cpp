@@ -24,6 +24,7 @@
 #include "core/identity.hpp"
 #include "core/lane.hpp"
 #include "core/life.hpp"
+#include "core/peer.hpp"
 #include "core/thread.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
@@ -131,7 +132,7 @@ void meet_all() {
   core::leave_together();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) core::end_releases();
   core::wait_until([] {
-    return core::lanes->sends_open() == 0 && core::world->queues_waiting.load(std::memory_order_relaxed) == 0;
+    return core::lanes->sends_open() == 0 && core::peers->queues_waiting.load(std::memory_order_relaxed) == 0;
   });
   (void)coll::barrier(*comm_of(MPI_COMM_WORLD));
   core::wait_until([] { return !core::lanes->receives_streams(); });

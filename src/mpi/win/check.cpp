@@ -5,6 +5,7 @@
 #include <new>
 
 #include "core/p2p.hpp"
+#include "core/peer.hpp"
 #include "core/waiting.hpp"
 #include "datatype/on_device.hpp"
 #include "mpi/datatype/type.hpp"
@@ -257,7 +258,7 @@ int give_access(WinCheck& check, const Remote& target, Request* r, int32_t error
   const bool over = error != core::no_error || (core::is_done(*r) && r->error == core::no_error);
   if (over) {
     release(*r);
-    r = core::world->done_send;
+    r = core::peers->done_send;
   }
   if (error == core::no_error) *request = handle_of<MPI_Request>(r);
   return check.done(error, &target);
