@@ -11,6 +11,7 @@
 #include "coll/room.hpp"
 #include "core/failure.hpp"
 #include "core/identity.hpp"
+#include "core/memory/shared.hpp"
 #include "core/peer.hpp"
 #include "core/thread.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/lock.hpp"
-#include "core/world.hpp"
+#include "core/memory/shared.hpp"
 
 namespace weft::coll {
 

@@ -13,6 +13,7 @@
 #include "coll/emptying.hpp"
 #include "core/failure.hpp"
 #include "core/identity.hpp"
+#include "core/memory/shared.hpp"
 #include "core/peer.hpp"
 #include "core/waiting.hpp"
 

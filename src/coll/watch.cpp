@@ -5,7 +5,6 @@
 #include "base/lock.hpp"
 #include "core/thread.hpp"
 #include "core/work.hpp"
-#include "core/world.hpp"
 
 namespace weft::coll {
 

@@ -17,8 +17,8 @@
 #include "core/disagree.hpp"
 #include "core/identity.hpp"
 #include "core/lane.hpp"
+#include "core/peer.hpp"
 #include "core/thread.hpp"
-#include "core/world.hpp"
 
 namespace weft::core {
 

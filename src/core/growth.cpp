@@ -20,7 +20,6 @@
 #include "core/peer.hpp"
 #include "core/send_queue.hpp"
 #include "core/waiting.hpp"
-#include "core/world.hpp"
 
 namespace weft::core {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/lane.hpp"
 #include "core/other_jobs.hpp"
 #include "core/peer.hpp"
-#include "core/world.hpp"
+#include "core/waits.hpp"
 
 // The linker's names for the two ends of the section; weak, since a test may have no row at all.
 extern "C" {

@@ -10,7 +10,6 @@
 #include "core/peer.hpp"
 #include "core/thread.hpp"
 #include "core/unexpected.hpp"
-#include "core/world.hpp"
 
 namespace weft::core {
 

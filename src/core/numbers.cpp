@@ -6,7 +6,6 @@
 
 #include "core/lane.hpp"
 #include "core/peer.hpp"
-#include "core/world.hpp"
 
 namespace weft::core {
 

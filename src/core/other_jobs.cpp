@@ -27,12 +27,12 @@
 #include "core/context.hpp"
 #include "core/failure.hpp"
 #include "core/identity.hpp"
+#include "core/lane.hpp"
 #include "core/peer.hpp"
 #include "core/progress.hpp"
 #include "core/settings.hpp"
 #include "core/thread.hpp"
 #include "core/waiting.hpp"
-#include "core/world.hpp"
 #include "transport/net/open.hpp"
 
 namespace weft::core {

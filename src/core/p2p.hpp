@@ -5,8 +5,8 @@
 // Point-to-point operations on core's objects, for src/mpi and src/coll. Arguments are checked by the caller.
 
 #include "core/comm.hpp"
+#include "core/thread.hpp"
 #include "core/waiting.hpp"
-#include "core/world.hpp"
 #include "datatype/on_device.hpp"
 
 namespace weft::core {

@@ -5,7 +5,9 @@
 // Progress: one round polls the rings, sends what found the way full, and moves streams. It never blocks. Waiting is
 // built on it (core/waiting.hpp), and a thread that makes progress on its own would call it too.
 
-#include "core/world.hpp"
+#include <cstdint>
+
+#include "core/request.hpp"
 
 namespace weft::core {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/request_number.hpp"
 
-#include "core/world.hpp"
+#include "core/peer.hpp"
 
 namespace weft::core {
 

@@ -9,7 +9,8 @@
 
 #include <cstdint>
 
-#include "core/world.hpp"
+#include "core/peer.hpp"
+#include "core/request.hpp"
 
 namespace weft::core {
 

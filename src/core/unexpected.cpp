@@ -14,7 +14,7 @@
 #include "core/lane.hpp"
 #include "core/peer.hpp"
 #include "core/stamp.hpp"
-#include "core/world.hpp"
+#include "core/waits.hpp"
 
 namespace weft::core {
 

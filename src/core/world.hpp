@@ -16,32 +16,6 @@
 
 namespace weft::core {
 
-// The counts of the process.
-struct Counters {
-  PathCount sent[path_count];
-  uint64_t unexpected = 0;  // messages that came before their receive
-  uint64_t retries = 0;     // sends that found the way full
-  uint64_t sleeps = 0;      // waits that ended in the kernel
-  uint64_t slept_ns = 0;
-  uint64_t lock_waits = 0;
-  uint64_t settlements = 0;
-  uint64_t saturations = 0;    // times senders were asked for envelopes only
-  uint64_t reads_failed = 0;   // messages that came by R1 because a read of them failed
-  uint64_t writes_failed = 0;  // chunks of R1 that went as messages because a write of them failed
-  uint64_t bytes_placed = 0;   // of R1, that senders wrote into our receives
-  uint64_t stale = 0;          // answers that came too late, or were to nothing: dropped
-  uint32_t lanes = 1;
-  uint64_t arrived[transport::max_lanes] = {};  // messages by lane
-};
-
-// Unexpected messages: those kept now, and the most that one lane has kept at the same time.
-struct Kept {
-  uint64_t messages = 0;
-  uint64_t bytes = 0;
-  uint64_t most_messages = 0;
-  uint64_t most_bytes = 0;
-};
-
 // The parts of a world. start() finds it out with the launcher and the settings, a unit test says it.
 struct Config {
   int32_t rank = 0;
@@ -78,11 +52,6 @@ struct World {
 World* enter(World* entered);
 [[gnu::visibility("hidden")]] extern World* world;  // hidden here too: one load less than through the offset table
 
-// The counts of all lanes and threads so far. Both may be asked by any thread, also before start() and after
-// stop().
-Counters counters();
-Kept kept_messages();
-
 // Joins the job, for threads that call at the same time (MPI_THREAD_MULTIPLE) or not. Ends the process with a message
 // when it cannot. `alike` is called once the rank is known; its result, any number but 0, stands for how
 // collective operations are done (coll/select.hpp): ranks for which it differs end the job.
@@ -95,16 +64,5 @@ void resume();
 
 // Leaves the job, after rest().
 void stop();
-
-// Memory of our own that ranks of this host reach directly, zero, at a multiple of a page and of `alignment`, a power
-// of two: its pages are taken. nullptr with errno set when there is none. Thread-safe.
-[[nodiscard]] void* allocate_shared(size_t bytes, size_t alignment);
-// The same for the program (MPI_Alloc_mem, windows, a symmetric heap), of the kind that it wishes: pages are taken when
-// they are touched. Thread-safe.
-[[nodiscard]] pages::Grant grant_shared(size_t bytes, const pages::Wish& wish);
-// The kind of such memory, where `memory` lies in it; false: it does not. Thread-safe.
-[[nodiscard]] bool granted(const void* memory, pages::Grant& grant);
-// Gives back memory of either; false for memory that did not come from here. Thread-safe.
-[[nodiscard]] bool release_shared(void* memory);
 
 }  // namespace weft::core

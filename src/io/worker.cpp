@@ -14,7 +14,6 @@
 #include "core/thread.hpp"
 #include "core/waiting.hpp"
 #include "core/work.hpp"
-#include "core/world.hpp"
 
 namespace weft::io {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "core/world.hpp"
+#include "core/memory/shared.hpp"
 #include "pages/wish.hpp"
 #include "shmem/state.hpp"
 

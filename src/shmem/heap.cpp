@@ -14,7 +14,7 @@
 #include "base/copy.hpp"
 #include "base/lock.hpp"
 #include "base/message.hpp"
-#include "core/world.hpp"
+#include "core/memory/shared.hpp"
 #include "pages/wish.hpp"
 #include "shmem/error.hpp"
 #include "shmem/order.hpp"

@@ -14,7 +14,6 @@
 #include "coll/room.hpp"
 #include "core/context.hpp"
 #include "core/identity.hpp"
-#include "core/world.hpp"
 #include "shmem/error.hpp"
 #include "shmem/order.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "core/counters.hpp"
 #include "core/handler.hpp"
 #include "core/identity.hpp"
 #include "core/path.hpp"

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/counters.hpp"
 #include "core/handler.hpp"
 #include "core/lane.hpp"
 #include "core/peer.hpp"

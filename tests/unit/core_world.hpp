@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/setting.hpp"
+#include "core/counters.hpp"
 #include "core/handler.hpp"
 #include "core/lane.hpp"
 #include "core/p2p.hpp"

@@ -4,7 +4,6 @@
 
 #include "core/identity.hpp"
 #include "core/peer.hpp"
-#include "core/world.hpp"
 
 namespace weft::core::memory {
 

@@ -5,7 +5,7 @@
 // The operations pending with a peer, and their end when the peer is lost. The policy (core/failure.hpp) decides
 // whether that is called; today it ends the job instead.
 
-#include "core/world.hpp"
+#include "core/peer.hpp"
 
 namespace weft::core {
 

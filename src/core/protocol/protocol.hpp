@@ -13,12 +13,12 @@
 #include "core/handler.hpp"
 #include "core/lane.hpp"
 #include "core/path.hpp"
+#include "core/peer.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/request_number.hpp"
 #include "core/send_queue.hpp"
 #include "core/unexpected.hpp"
 #include "core/work.hpp"
-#include "core/world.hpp"
 
 namespace weft::core {
 

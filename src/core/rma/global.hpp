@@ -9,7 +9,6 @@
 
 #include "core/lane.hpp"
 #include "core/thread.hpp"
-#include "core/world.hpp"
 
 namespace weft::core::rma {
 

@@ -24,7 +24,6 @@
 #include "core/peer.hpp"
 #include "core/rma/window.hpp"
 #include "core/rma/wire.hpp"
-#include "core/world.hpp"
 
 namespace weft::core::rma {
 

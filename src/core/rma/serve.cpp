@@ -18,6 +18,7 @@
 #include "core/rma/outbox.hpp"
 #include "core/rma/transfer.hpp"
 #include "core/send_queue.hpp"
+#include "core/waits.hpp"
 #include "device/device.hpp"
 
 namespace weft::core::rma {

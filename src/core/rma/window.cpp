@@ -12,6 +12,7 @@
 #include "base/fence.hpp"
 #include "base/message.hpp"
 #include "core/identity.hpp"
+#include "core/memory/shared.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"

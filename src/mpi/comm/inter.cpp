@@ -14,7 +14,6 @@
 #include "core/other_jobs.hpp"
 #include "core/p2p.hpp"
 #include "core/tree.hpp"
-#include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/env/info.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/setting.hpp"
-#include "core/world.hpp"
+#include "core/memory/shared.hpp"
 #include "device/device.hpp"
 #include "device/ze.hpp"
 #include "mpi/functions.hpp"

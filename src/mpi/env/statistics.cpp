@@ -10,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "core/counters.hpp"
 #include "core/p2p.hpp"
 #include "mpi/object/object.hpp"
 #include "stats/energy.hpp"

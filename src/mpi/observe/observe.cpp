@@ -23,6 +23,7 @@
 #include "base/setting.hpp"
 #include "base/ticker.hpp"
 #include "base/ticks.hpp"
+#include "core/counters.hpp"
 #include "core/identity.hpp"
 #include "core/idle.hpp"
 #include "core/p2p.hpp"

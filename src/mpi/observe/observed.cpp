@@ -13,6 +13,7 @@
 #include "core/call_site.hpp"
 #include "core/identity.hpp"
 #include "core/neighbours.hpp"
+#include "core/peer.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/observe/block.hpp"
 #include "mpi/observe/thread_check.hpp"

@@ -5,7 +5,6 @@
 #include <new>
 
 #include "core/completion.hpp"
-#include "core/world.hpp"
 #include "mpi/p2p/bsend.hpp"
 
 namespace weft::mpi {

@@ -27,7 +27,6 @@
 #include "core/peer.hpp"
 #include "core/thread.hpp"
 #include "core/waiting.hpp"
-#include "core/world.hpp"
 #include "device/device.hpp"
 #include "device/pins.hpp"
 #include "io/ring.hpp"

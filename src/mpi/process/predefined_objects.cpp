@@ -8,7 +8,6 @@
 
 #include "base/message.hpp"
 #include "core/identity.hpp"
-#include "core/world.hpp"
 #include "datatype/predefined.hpp"
 #include "device/device.hpp"
 #include "mpi/comm/comm.hpp"

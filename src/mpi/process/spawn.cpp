@@ -20,7 +20,6 @@
 #include "coll/agree.hpp"
 #include "core/identity.hpp"
 #include "core/progress.hpp"
-#include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/env/info.hpp"

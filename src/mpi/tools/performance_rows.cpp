@@ -3,6 +3,7 @@
 // The performance variables there are: counters that core's lanes and threads keep anyway. docs/tools.md lists them.
 #include "base/copy_threads.hpp"
 #include "coll/offload.hpp"
+#include "core/counters.hpp"
 #include "core/lane.hpp"
 #include "core/waiting.hpp"
 #include "device/traffic.hpp"

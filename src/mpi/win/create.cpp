@@ -9,6 +9,7 @@
 
 #include "coll/coll.hpp"
 #include "core/identity.hpp"
+#include "core/memory/shared.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/datatype/type.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/setting.hpp"
-#include "core/world.hpp"
+#include "core/memory/shared.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/env/memory.hpp"
 #include "mpi/win/window.hpp"
