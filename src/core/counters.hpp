@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What a process has counted, for statistics and MPI's performance variables.
+// The counts of a process, for statistics and MPI's performance variables.
 
 #include <cstdint>
 

@@ -42,7 +42,7 @@ struct World {
   Lanes lanes;
 
   // Makes and ends everything but the transports to other ranks, which are the caller's: they are set after open(), and
-  // live until close() has returned. The world must be the current one (core::world).
+  // live until close() has returned. The world must be the current one.
   void open(const Config& config);
   void close();
 };
