@@ -16,6 +16,7 @@
 #include "core/failure.hpp"
 #include "core/handler.hpp"
 #include "core/identity.hpp"
+#include "core/meeting.hpp"
 #include "core/other_jobs.hpp"
 #include "core/peer.hpp"
 #include "core/send_queue.hpp"
@@ -34,13 +35,6 @@ constinit std::set<int32_t>* leaving = nullptr;
 
 bool is_afar(int32_t job_rank) {
   return job_rank < identity->places && identity->job.place_here(job_rank) < 0;
-}
-
-// The launcher's line of a rank; nullptr: of another host, or of another job that we know nothing of any more.
-boot::RankStatus* line_of(int32_t job_rank) {
-  if (job_rank >= identity->places) return line_of_other(job_rank);
-  const int32_t place = identity->job.place_here(job_rank);
-  return place >= 0 ? &identity->line_at(place) : nullptr;
 }
 
 bool said_to_leave(int32_t job_rank) {
@@ -117,12 +111,6 @@ bool is_foreign(int32_t job_rank) {
   return static_cast<uint32_t>(job_rank - identity->first) >= static_cast<uint32_t>(identity->size);
 }
 
-uint32_t generation_of(int32_t job_rank) {
-  if (!identity->job.can_grow()) return 0;
-  const boot::RankStatus* const line = line_of(job_rank);
-  return line != nullptr ? line->generation.load(std::memory_order_acquire) : 0;
-}
-
 bool is_there(int32_t job_rank, uint32_t generation) {
   const boot::Phase phase = phase_of(job_rank);
   return generation_of(job_rank) == generation && phase != boot::Phase::finalized && phase != boot::Phase::left &&
@@ -143,7 +131,7 @@ bool knows_way_to(int32_t job_rank) {
 
 void meet(int32_t job_rank) {
   const Peer* known = peers->find(job_rank);
-  if (known != &PeerTable::stranger && known->generation != generation_of(job_rank)) peers->forget(job_rank);
+  if (known != &PeerTable::stranger && known->generation != generation_of(job_rank)) forget_peer(job_rank);
 }
 
 bool tie(const Group& group) {

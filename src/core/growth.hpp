@@ -3,7 +3,7 @@
 #pragma once
 
 // A job that grows: processes of other worlds, which were spawned or spawned us. A place in the job may have one
-// process after the other; their number is its generation. docs/dynamic.md.
+// process after the other; their number is its generation (core/other_jobs.hpp). docs/dynamic.md.
 
 #include <cstdint>
 
@@ -14,8 +14,6 @@ namespace weft::core {
 // Whether a rank of the job is of another MPI_COMM_WORLD than ours.
 [[nodiscard]] bool is_foreign(int32_t job_rank);
 
-// How many processes had a place before the one that has it now. 0 for the ranks that the job began with.
-[[nodiscard]] uint32_t generation_of(int32_t job_rank);
 // Whether the process that a place had then is there, and has not left the job.
 [[nodiscard]] bool is_there(int32_t job_rank, uint32_t generation);
 // Whether a process has left the job for good, or may have, for it is on another host.

@@ -131,14 +131,8 @@ class AllLanesGuard {
   AllLanesGuard& operator=(const AllLanesGuard&) = delete;
 };
 
-// All lanes held: takes in what is under way, and gives pending messages to the receives that the rules say.
-void settle_all();
-// The same, for a caller that holds none.
+// Takes in what is under way, and gives pending messages to the receives that the rules say; no lane is held. By
+// core/settle.cpp.
 void settle();
-
-// For receives and probes whose messages may come by any lane (Lanes::is_across), all lanes held and settled: the
-// message that one gets, left where it is, nullptr when there is none; and posting one.
-Unexpected* choose(const Envelope& wanted);
-void post_across(Request& r);
 
 }  // namespace weft::core

@@ -4,13 +4,10 @@
 
 // Waits for something that comes by one lane.
 
+#include "core/progress.hpp"
 #include "core/waiting.hpp"
 
 namespace weft::core {
-
-// One round of progress on this lane; on the others, and with what was gathered, only now and then (`round` counts).
-// Whether anything happened.
-bool progress_on(uint32_t lane, uint32_t round, Request* awaited = nullptr);
 
 // Makes progress until `ready` holds, which something that comes by this lane brings about.
 template <class Ready>

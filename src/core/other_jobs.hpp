@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Jobs of this host that processes of ours have met at a port or in MPI_Comm_join (docs/dynamic.md, "Two jobs").
+// Jobs of this host that processes of ours have met at a port or in MPI_Comm_join (docs/dynamic.md, "Two jobs"), and
+// how their ranks are numbered. core/meeting.hpp makes them known.
 //
 // Every process numbers the ranks of its own job as always, by their places, and those of another job from a block on:
 // the exclusive or of the two jobs' numbers (boot/job_number.hpp), shifted. So the rank that another process means by a
@@ -19,11 +20,9 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "boot/job_number.hpp"
 
-namespace weft::base {
-struct Problem;
-}
 namespace weft::boot {
 struct RankStatus;
 }
@@ -33,9 +32,36 @@ namespace weft::core {
 struct Comm;
 struct Group;
 
+struct OtherJob {
+  std::string id;
+  int32_t first = 0;  // its block
+  int32_t places = 0;
+  base::Descriptor launcher;  // its mpiexec's process, readable when that has ended; of a far job, our own
+  void* header = nullptr;
+  size_t header_bytes = 0;
+  // Of a far job. Our mpiexec keeps a copy of the lines of that job's ranks, with one more behind them, which says when
+  // it knows no more of the job.
+  bool far = false;
+  int32_t theirs = 0;  // the block that our job is for it
+  uint32_t slot = 0;
+  bool senior = false;       // our job
+  std::string introduction;  // of this process
+};
+
+// The job that a rank is of; nullptr: it is not known.
+[[nodiscard]] OtherJob* job_of(int32_t rank);
+// Makes the job of this block known; nullptr: it is known no more. One thread at a time.
+void set_job(int32_t block, OtherJob* job);
+[[nodiscard]] std::vector<OtherJob*> known_jobs();
+
 // The block that a rank is in; 0: our own job's, where other jobs have room (ranks_of_all_jobs()).
 [[nodiscard]] constexpr int32_t block_of(int32_t rank) {
   return rank & ~(boot::most_places_of_a_job - 1);
+}
+
+// Its place there.
+[[nodiscard]] constexpr int32_t place_in(int32_t rank) {
+  return rank - block_of(rank);
 }
 
 // The process that `teller` numbers so, as we number it; unknown_process: we do not know that process.
@@ -66,22 +92,11 @@ struct FarPart {
 [[nodiscard]] FarPart far_part(int32_t far_rank);
 // How its processes reach this one: boot/introductions.hpp.
 [[nodiscard]] std::string introduction_to(int32_t far_rank);
-// Whether two processes with these introductions can send to each other.
-[[nodiscard]] bool suits(const std::string& introduction, const std::string& other);
-// A transport has lost its way to such a rank. If we share a communicator with it then, and go on doing so, that ends
-// the job; its own end is told by others first.
-void far_way_lost(int32_t far_rank, const base::Problem& problem);
 // Whether this process knows a job of another host.
 [[nodiscard]] bool knows_far_jobs();
 
 // How many ranks there are of all jobs, met or not; `places` of ours alone where ours has no room for others.
 [[nodiscard]] int32_t ranks_of_all_jobs();
-
-// Makes the job with this number (boot/job_number.hpp) known, if it is not ours; `id`, unless it is empty, is its name.
-// Why it cannot be, or has no such place; empty: it is.
-[[nodiscard]] std::string meet_job(int number, const std::string& id, int32_t place);
-// The same of the jobs that these ranks are of.
-[[nodiscard]] std::string meet_jobs_of(const std::vector<int32_t>& ranks);
 
 // Whether any other job was ever known.
 [[nodiscard]] bool has_met_jobs();
@@ -90,13 +105,9 @@ void far_way_lost(int32_t far_rank, const base::Problem& problem);
 // The launcher's line of such a rank; nullptr: its job is not known.
 [[nodiscard]] boot::RankStatus* line_of_other(int32_t rank);
 
-// Communicators that we share with such a rank have become `by` more or less. While there are any, the end of its
-// process without MPI_Finalize ends ours. Returns whether there are some now, and were none, or the reverse.
-[[nodiscard]] bool share_with_other(int32_t rank, int32_t by);
-// Whether all those ranks have left MPI, or are about to; called after we are in MPI_Finalize.
-[[nodiscard]] bool others_leave();
-
-// No other job is known any more.
-void leave_other_jobs();
+// The same of any rank; nullptr: of another host, or of another job that we know nothing of any more.
+[[nodiscard]] boot::RankStatus* line_of(int32_t job_rank);
+// How many processes had a place before the one that has it now. 0 for the ranks that the job began with.
+[[nodiscard]] uint32_t generation_of(int32_t job_rank);
 
 }  // namespace weft::core

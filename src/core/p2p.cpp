@@ -8,6 +8,7 @@
 #include "core/peer.hpp"
 #include "core/send_now.hpp"
 #include "core/send_queue.hpp"
+#include "core/settle.hpp"
 #include "core/unexpected.hpp"
 
 namespace weft::core {

@@ -5,9 +5,8 @@
 // Point-to-point operations on core's objects, for src/mpi and src/coll. Arguments are checked by the caller.
 
 #include "core/comm.hpp"
-#include "core/thread.hpp"
+#include "core/prepare.hpp"
 #include "core/waiting.hpp"
-#include "datatype/on_device.hpp"
 
 namespace weft::core {
 
@@ -20,58 +19,9 @@ struct Outcome {
   bool cancelled = false;
 };
 
-// A request with all fields at rest, from the cache of the calling thread; nullptr when there is no memory. prepare()
-// is its second half.
-[[gnu::always_inline]] inline Request* prepare(Request* r, Comm& comm, Role role) {
-  std::atomic_ref(r->kind).store(base::Kind::request, std::memory_order_relaxed);
-  r->done = false;
-  r->role = role;
-  r->mode = Mode::standard;
-  r->flags = {.active = true};
-  r->error = no_error;
-  std::atomic_ref(r->comm).store(&comm, std::memory_order_relaxed);
-  return r;
-}
-[[nodiscard]] inline Request* new_request(Comm& comm, Role role) {
-  Request* r = this_thread().take_request();
-  return r == nullptr ? nullptr : prepare(r, comm, role);
-}
-
-// Returns a request to the calling thread's cache. It must be done, or never started. A part that only some requests
-// use is put to rest here, so that starting one costs no stores for it.
-inline void free_request(Request* r) {
-  r->on_done = nullptr;
-  r->on_poll = nullptr;
-  r->on_free = nullptr;
-  r->on_start = nullptr;
-  r->owner = nullptr;
-  r->type = nullptr;
-  this_thread().give_request(r);
-}
-
-// Describes the data of `count` elements in the request. Those on a device have a layout even without gaps, so that the
-// processor leaves them alone.
-inline void set_buffer(Request& r, void* buffer, int64_t count, Type& type) {
-  r.buffer = buffer;
-  r.bytes = count * type.size;
-  r.count = count;
-  r.layout = type.contiguous ? nullptr : &type;
-  if (device::on()) [[unlikely]] {
-    r.flags.on_device = !r.comm->host_memory && datatype::lie_on_device(type, count, buffer);
-    if (r.flags.on_device) r.layout = &type;
-  }
-}
-
 // Starts a described send to rank `dest` of the request's communicator in `context`: by whatever path its size and the
 // peer's state ask for. The request is done at once when the data left or was copied.
 void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag);
-
-// The criteria that a receive is matched by. A stamp and a lane are for sends.
-inline void wish(Request& r, uint32_t context, int32_t source, int32_t tag) {
-  r.match.context = context;
-  r.match.source = source;
-  r.match.tag = tag;
-}
 
 // Starts a described receive: matches it with a message that came before, or posts it.
 void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag);

@@ -11,13 +11,9 @@
 
 #include "base/object.hpp"
 #include "core/failure.hpp"
-#include "core/growth.hpp"
-#include "core/handler.hpp"
 #include "core/identity.hpp"
 #include "core/other_jobs.hpp"
 #include "core/request.hpp"
-#include "core/send_now.hpp"
-#include "core/send_queue.hpp"
 #include "core/thread.hpp"
 
 namespace weft::core {
@@ -81,7 +77,6 @@ void Peers::forget(int32_t job_rank) {
   Peer* const gone = find(job_rank);
   if (gone == &PeerTable::stranger) return;
   table.set(job_rank, &PeerTable::stranger);
-  forget_queues(*gone);
   for (Peer** at = &last_made; *at != nullptr; at = &(*at)->made_before) {
     if (*at != gone) continue;
     *at = gone->made_before;

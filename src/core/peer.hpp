@@ -17,6 +17,9 @@ namespace weft::core {
 
 struct Request;
 
+// The capacity of one cell of the ring.
+inline constexpr int64_t tiny_bytes = transport::inlined::cell_bytes;
+
 // A message that found the way full: a request, or a protocol message we keep a copy of.
 struct Waiting;
 struct Peer;
@@ -116,7 +119,7 @@ struct Peers {
     Peer* p = find(job_rank);
     return p != &PeerTable::stranger ? *p : *connect(job_rank);
   }
-  // The process that had this place has left the job: no operation and no message is under way with it.
+  // For forget_peer() (core/send_queue.hpp).
   void forget(int32_t job_rank);
   void set_congested(bool on);
   // Of so many ranks. The transports are the caller's: they are set after open(), and live until close() has returned.

@@ -5,7 +5,6 @@
 #include "core/beside.hpp"
 #include "core/handler.hpp"
 #include "core/lane.hpp"
-#include "core/lane_wait.hpp"
 #include "core/path.hpp"
 #include "core/peer.hpp"
 #include "core/send_queue.hpp"

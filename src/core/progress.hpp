@@ -18,6 +18,10 @@ bool progress(Request* awaited = nullptr);
 // The same, the lane of this request first; the others only now and then (`round` counts).
 bool progress_for(Request& request, uint32_t round);
 
+// One round of progress on this lane; on the others, and with what was gathered, only now and then (`round` counts).
+// Whether anything happened.
+bool progress_on(uint32_t lane, uint32_t round, Request* awaited = nullptr);
+
 // For calls that end without a message, if they are all that a program makes until another rank has done something that
 // needs us, such as the loop of a spin lock: every few of them of a thread, one round of progress.
 void progress_at_times();

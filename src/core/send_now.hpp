@@ -10,16 +10,14 @@
 // out of line for whatever fits into the mailbox. A receive is posted at once by try_post(), and by try_post_wide() at
 // MPI_THREAD_MULTIPLE. The lanes are an argument so that their address stays in a register across stores.
 
-#include "core/p2p.hpp"
 #include "core/path.hpp"
 #include "core/peer.hpp"
+#include "core/prepare.hpp"
+#include "core/settle.hpp"
 #include "core/stamp.hpp"
 #include "core/thread.hpp"
 
 namespace weft::core {
-
-// The capacity of one cell of the ring.
-inline constexpr int64_t tiny_bytes = transport::inlined::cell_bytes;
 
 // Does as the peer's attention word asks: waking it, or closing its way to data. Returns 0, for callers in a hurry:
 // they are done, and only jump here.

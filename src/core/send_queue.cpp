@@ -151,16 +151,19 @@ void drop_waiting(Peer& peer) {
   peer.close_way();
 }
 
-void forget_queues(Peer& peer) {
-  drop_waiting(peer);
-  for (uint32_t i = 0; i <= peer.queue_mask; ++i) {
-    Place place(peer, i);
+void forget_peer(int32_t job_rank) {
+  Peer* const gone = peers->find(job_rank);
+  if (gone == &PeerTable::stranger) return;
+  drop_waiting(*gone);
+  for (uint32_t i = 0; i <= gone->queue_mask; ++i) {
+    Place place(*gone, i);
     for (SendQueue** at = &peers->send_queues[i].first; *at != nullptr; at = &(*at)->next) {
       if (*at != &place.queue()) continue;
       *at = (*at)->next;
       break;
     }
   }
+  peers->forget(job_rank);
 }
 
 bool flush_waiting(uint32_t place) {

@@ -35,7 +35,8 @@ bool flush_waiting(uint32_t place);
 int64_t count_waiting(Peer& peer);
 void drop_waiting(Peer& peer);
 
-// Takes a peer that is to be deleted off all lists. Nobody sends to it any more.
-void forget_queues(Peer& peer);
+// The process that had this place has left the job: no operation and no message is under way with it, and nobody sends
+// to it any more. Deletes what we know of it.
+void forget_peer(int32_t job_rank);
 
 }  // namespace weft::core

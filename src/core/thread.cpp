@@ -11,7 +11,7 @@
 
 #include "base/lock.hpp"
 #include "core/failure.hpp"
-#include "core/waiting.hpp"
+#include "core/waits.hpp"
 
 namespace weft::core {
 
@@ -60,7 +60,7 @@ void leave_thread(void* thread) {
   auto& t = *static_cast<Thread*>(thread);
   give_back(t, 0);
   t.in_use = false;  // what it counted stays
-  if (!t.service) Backoff::tune_for_threads(--threads->live);
+  if (!t.service) tune_for_threads(--threads->live);
   own_thread = nullptr;
 }
 
@@ -83,7 +83,7 @@ Thread& enter(bool service) {
   t->in_use = true;
   t->service = service;
   own_thread = t;
-  if (!service) Backoff::tune_for_threads(++threads->live);
+  if (!service) tune_for_threads(++threads->live);
   if (threads->has_key) pthread_setspecific(threads->at_exit, t);
   return *t;
 }

@@ -109,10 +109,10 @@ enum class Design : uint8_t { global, object, hot };
 
 // The threads of a process, and at MPI_THREAD_MULTIPLE the requests that no thread has in its cache.
 struct ThreadList {
+  Thread main;              // that of all threads of the program while they take turns
   bool multiple = false;    // the program asked for MPI_THREAD_MULTIPLE
   bool concurrent = false;  // threads may be in core at the same time: locks are taken
   Design design = Design::hot;
-  Thread main;  // that of all threads of the program while they take turns
 
   base::Lock lock;          // of what follows
   Thread* first = nullptr;  // of all that ever were

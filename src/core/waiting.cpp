@@ -95,11 +95,11 @@ void Backoff::tune(int ranks_here, int cpus_here) {
       threads->concurrent && syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-void Backoff::tune_for_threads(int threads) {
+void tune_for_threads(int live) {
   // A look at a lane takes the line of its lock and of its ring from the thread that is at it, so threads share the
   // looks. Where they share cores, a round may take a time slice.
-  const bool apart = threads <= identity->cpu_share;
-  const uint32_t looking = apart ? std::bit_ceil(static_cast<uint32_t>(std::max(threads, 1))) : 1;
+  const bool apart = live <= identity->cpu_share;
+  const uint32_t looking = apart ? std::bit_ceil(static_cast<uint32_t>(std::max(live, 1))) : 1;
   waits->others_every.store(8 * looking, std::memory_order_relaxed);
   if (apart) return;
   // With more ranks than processors there are no polls already. Elsewhere some: one of the threads may only have

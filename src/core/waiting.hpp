@@ -75,7 +75,6 @@ class Backoff {
 
   // Settings turned into rounds, by start(); and again when this process has more threads than processors.
   static void tune(int ranks_here, int cpus_here);
-  static void tune_for_threads(int threads);
   // Whether a wait has its core to itself for a while.
   static bool spins() { return waits->spin_rounds.load(std::memory_order_relaxed) != 0; }
 

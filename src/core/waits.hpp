@@ -53,6 +53,9 @@ struct Waits {
 // Those of the current world.
 [[gnu::visibility("hidden")]] extern Waits* waits;
 
+// Sets what threads do before they sleep, for so many threads of the program.
+void tune_for_threads(int live);
+
 // Wakes the threads that wait for this request, and those that wait for anything (nullptr: only these).
 [[gnu::noinline]] void wake_sleepers(const Request* request);
 

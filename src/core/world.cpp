@@ -27,6 +27,7 @@
 #include "core/hosts.hpp"
 #include "core/identity.hpp"
 #include "core/lane.hpp"
+#include "core/meeting.hpp"
 #include "core/other_jobs.hpp"
 #include "core/p2p.hpp"
 #include "core/peer.hpp"

@@ -12,6 +12,7 @@
 #include "core/protocol/wire.hpp"
 #include "core/request_number.hpp"
 #include "core/send_queue.hpp"
+#include "core/settle.hpp"
 #include "core/unexpected.hpp"
 
 namespace weft::core {

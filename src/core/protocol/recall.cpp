@@ -11,6 +11,7 @@
 #include "core/lane.hpp"
 #include "core/p2p.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/settle.hpp"
 
 namespace weft::core {
 

@@ -11,6 +11,7 @@
 #include "core/failure.hpp"
 #include "core/growth.hpp"
 #include "core/identity.hpp"
+#include "core/meeting.hpp"
 #include "core/other_jobs.hpp"
 #include "core/p2p.hpp"
 #include "core/tree.hpp"

@@ -28,6 +28,7 @@
 #include "core/failure.hpp"
 #include "core/growth.hpp"
 #include "core/identity.hpp"
+#include "core/meeting.hpp"
 #include "core/other_jobs.hpp"
 #include "core/progress.hpp"
 #include "core/thread.hpp"
