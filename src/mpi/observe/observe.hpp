@@ -2,18 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Statistics of calls from the start to the report (docs/explaining.md). All ranks of a job have the same WEFT_STATS.
+// The functions behind the entry points while statistics or the check of threads want them (src/observe,
+// thread_check.hpp). Both are called under the lock of start and end.
 
 namespace weft::mpi {
 
 // Begins to count where WEFT_STATS asks for it, and to check calls where WEFT_CHECK does. The process has joined the
-// job; under the lock of start and end.
+// job.
 void begin_observing();
 
-// The report of MPI_Finalize: gathered along a tree at rank 0, which writes it. Collective.
-void report_together();
-
-// Counts and checks no more. The process is about to leave the job; under the lock of start and end.
+// Counts and checks no more. The process is about to leave the job.
 void end_observing();
 
 }  // namespace weft::mpi

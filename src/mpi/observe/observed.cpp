@@ -15,10 +15,16 @@
 #include "core/neighbours.hpp"
 #include "core/peer.hpp"
 #include "mpi/object/handles.hpp"
-#include "mpi/observe/block.hpp"
 #include "mpi/observe/thread_check.hpp"
+#include "observe/block.hpp"
 
 namespace weft::mpi {
+
+using observe::add;
+using observe::observation;
+using observe::Observer;
+using observe::own_observer;
+
 namespace {
 
 // The next slot of a table that holds the key, or that gets it; nullptr when there is no room near.
@@ -154,13 +160,13 @@ int64_t Observed::neighbours(MPI_Comm handle) {
 }
 
 void Observed::begin() {
-  if (observation.checks) [[unlikely]] {
+  if (checks_calls) [[unlikely]] {
     enter_call(call_);
     if (observation.area == nullptr) return;
   }
   Observer& me = own_observer;
   if (me.block == nullptr) [[unlikely]]
-    enter_block();
+    observe::enter_block();
   detailed_ = observation.detailed;
   idle_before_ = me.clock->ticks;
   asleep_before_ = me.clock->asleep;
@@ -174,7 +180,7 @@ void Observed::begin() {
 }
 
 void Observed::finish() {
-  if (observation.checks) [[unlikely]] {
+  if (checks_calls) [[unlikely]] {
     leave_call(call_);
     if (observation.area == nullptr) return;
   }
@@ -189,7 +195,7 @@ void Observed::finish() {
   if (detailed_) count_details(taken, idle);
   const uint64_t refreshed = std::atomic_ref(observation.area->head.refreshed).load(std::memory_order_relaxed);
   if (now - refreshed > observation.refresh_ticks) [[unlikely]]
-    refresh(now, {since_, taken, idle, call_});
+    observe::refresh(now, {since_, taken, idle, call_});
 }
 
 template <bool shared>
@@ -303,7 +309,7 @@ void Observed::awaits(const MPI_Request* request) {
 void Observed::from(MPI_Comm handle, int root) {
   const Comm* comm = comm_of(handle);
   if (comm == nullptr || comm->size < 2) return;
-  Turn& last = own_observer.turn;
+  observe::Turn& last = own_observer.turn;
   const bool next = last.call == call_ && last.context == comm->context && root == (last.root + 1) % comm->size;
   root_ = next && since_ - last.ended < observation.prompt_ticks ? Root::next : Root::other;
   last = {.call = call_, .context = comm->context, .root = root, .ended = since_};

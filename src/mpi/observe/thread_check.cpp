@@ -14,6 +14,9 @@
 #include "core/thread.hpp"
 
 namespace weft::mpi {
+
+constinit bool checks_calls = false;
+
 namespace {
 
 constexpr const char* check_words[] = {"off", "threads"};

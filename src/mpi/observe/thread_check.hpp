@@ -12,6 +12,9 @@
 
 namespace weft::mpi {
 
+// Calls are observed for the check too.
+[[gnu::visibility("hidden")]] extern constinit bool checks_calls;
+
 // Whether WEFT_CHECK asks for it and the process has joined the job below MPI_THREAD_MULTIPLE.
 [[nodiscard]] bool wants_thread_check();
 

@@ -33,7 +33,6 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/hw_resource.hpp"
 #include "mpi/env/info.hpp"
-#include "mpi/env/statistics.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/names.hpp"
 #include "mpi/object/account.hpp"
@@ -45,6 +44,7 @@
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/spawn.hpp"
 #include "mpi/stream/stream.hpp"
+#include "observe/observe.hpp"
 
 namespace weft::mpi {
 
@@ -226,8 +226,7 @@ int finalize() {
   (void)delete_attributes(*comm_of(MPI_COMM_WORLD));
   if (environment.sessions.load(std::memory_order_relaxed) == 0) end_streams();
   meet_all();
-  print_statistics();
-  report_together();
+  observe::report(*comm_of(MPI_COMM_WORLD));
   std::lock_guard lock(life);
   if (environment.sessions.load(std::memory_order_relaxed) == 0) end_runtime();
   free_world_communicators();

@@ -8,11 +8,11 @@
 #include "base/setting.hpp"
 #include "coll/agree.hpp"
 #include "core/identity.hpp"
-#include "mpi/env/statistics.hpp"
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/topo/grid_order.hpp"
 #include "mpi/topo/topology.hpp"
+#include "stats/level.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -93,7 +93,7 @@ int choose_order(const char* function, Comm& comm, const Grid& grid, Reordering&
   order.text = shown(grid) + " grid: links between " + kind + " " +
                std::to_string(links_between_domains(grid, domains)) + " -> " +
                std::to_string(links_between_domains(grid, after));
-  if (order.rank == 0 && statistics_wanted())
+  if (order.rank == 0 && stats::wanted_level() != stats::Level::off)
     fprintf(stderr, "Weft: MPI_Cart_create reordered a %s\n", order.text.c_str());
   return MPI_SUCCESS;
 }

@@ -11,7 +11,7 @@
 #include "core/thread.hpp"
 #include "stats/area.hpp"
 
-namespace weft::mpi {
+namespace weft::observe {
 
 // The thread's last collective operation with a root.
 struct Turn {
@@ -38,7 +38,6 @@ struct Observation {
   int place = 0;
   bool detailed = false;       // WEFT_STATS=calls and full
   bool sites = false;          // full
-  bool checks = false;         // WEFT_CHECK=threads: calls are observed even where `area` is nullptr
   bool inherited = false;      // the file is mpiexec's
   uint64_t prompt_ticks = 0;   // a call that waits less has hardly waited
   uint64_t refresh_ticks = 0;  // between copies of the runtime's counts, and samples for the timeline
@@ -62,4 +61,4 @@ inline void add(uint64_t& counter, uint64_t more) {
   }
 }
 
-}  // namespace weft::mpi
+}  // namespace weft::observe

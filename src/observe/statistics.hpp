@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The settings beside WEFT_STATS, and the counters that it prints at the end of a run. Statistics of calls are another
-// thing: mpi/observe.
+// The settings beside WEFT_STATS, and the counters that WEFT_STATS=on prints at the end of a run. Statistics of calls
+// are another thing: observe.hpp.
 
 #include <string>
 
-namespace weft::mpi {
+#include "core/comm.hpp"
+
+namespace weft::observe {
 
 [[nodiscard]] const char* statistics_file();  // WEFT_STATS_FILE, "" when not given
 
@@ -17,11 +19,7 @@ namespace weft::mpi {
 // Tells of the settings that have no effect, as WEFT_STATS asks for no statistics of calls.
 void tell_settings_without_calls();
 
-// Whether WEFT_STATS is not off.
-[[nodiscard]] bool statistics_wanted();
+// Collective over `world`, which has all ranks of the job; its rank 0 prints.
+void print_counters(core::Comm& world);
 
-// Collective over MPI_COMM_WORLD, called by MPI_Finalize while messages still work; rank 0 prints. Nothing unless
-// WEFT_STATS is on.
-void print_statistics();
-
-}  // namespace weft::mpi
+}  // namespace weft::observe

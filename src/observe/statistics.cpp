@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/env/statistics.hpp"
+#include "observe/statistics.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,11 +12,9 @@
 #include "base/setting.hpp"
 #include "core/counters.hpp"
 #include "core/p2p.hpp"
-#include "mpi/object/object.hpp"
 #include "stats/energy.hpp"
-#include "stats/level.hpp"
 
-namespace weft::mpi {
+namespace weft::observe {
 
 namespace {
 
@@ -34,7 +32,7 @@ constinit base::TextSetting energy_row{
      .subject = base::Subject::messages}};
 WEFT_SETTING(energy_row);
 
-constexpr int tag = 0x7e57;
+constexpr int counters_tag = 0x7e57;
 
 void tell_without_calls(const char* name) {
   base::warn_for_job(name, {.cause = std::string(name) + " has no effect: it belongs to the statistics of calls, and "
@@ -123,27 +121,20 @@ void tell_settings_without_calls() {
   if (*file_row.value() != '\0') tell_without_calls(file_row.text().name);
 }
 
-bool statistics_wanted() {
-  return stats::wanted_level() != stats::Level::off;
-}
-
-void print_statistics() {
-  if (stats::wanted_level() != stats::Level::counters) return;
-  Comm& world = *comm_of(MPI_COMM_WORLD);
-  Type& byte = *type_of(MPI_BYTE);
+void print_counters(core::Comm& world) {
   const core::Counters mine = core::counters();  // before the messages of this summary
   const uint32_t context = world.collective_context();
   constexpr auto size = static_cast<int64_t>(sizeof mine);
   if (world.rank != 0) {
-    (void)core::send(world, context, &mine, size, byte, 0, tag);
+    (void)core::send(world, context, &mine, size, datatype::byte_type, 0, counters_tag);
     return;
   }
   std::vector<core::Counters> ranks(static_cast<size_t>(world.size));
   ranks[0] = mine;
   for (int r = 1; r < world.size; ++r) {
-    (void)core::receive(world, context, &ranks[static_cast<size_t>(r)], size, byte, r, tag);
+    (void)core::receive(world, context, &ranks[static_cast<size_t>(r)], size, datatype::byte_type, r, counters_tag);
   }
   print(ranks);
 }
 
-}  // namespace weft::mpi
+}  // namespace weft::observe
