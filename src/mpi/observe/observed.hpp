@@ -5,34 +5,29 @@
 // One call of MPI as statistics count it. The generated functions of `observed_calls` (abi/observe.py) make one, tell
 // it what the call is about, and end it with the call's result. They stand in the table of calls while WEFT_STATS asks
 // for them, or WEFT_CHECK for the check of threads (thread_check.hpp); otherwise nothing here runs.
-//
-// A thread has a block of counters of its own, or a share in the last one: then it adds atomically.
 
 #include <cstdint>
 
-#include "core/identity.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/foreign.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
-#include "stats/area.hpp"
+#include "mpi/observe/thread_check.hpp"
+#include "observe/counted_call.hpp"
 
 namespace weft::mpi {
 
 struct Face;
 extern const Face observed_calls;  // generated; its hooks are empty
 
-class Observed {
+class Observed : public observe::CountedCall {
  public:
   // Inlined, so that the return address is the caller's: entry points jump to the function that holds this.
   [[gnu::always_inline]] explicit Observed(stats::Call call)
-      : call_(call),
-        caller_(reinterpret_cast<uintptr_t>(__builtin_return_address(0))),
-        stack_(reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa())) {
+      : CountedCall(call, reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
+                    reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa())) {
     begin();
   }
-  Observed(const Observed&) = delete;
-  Observed& operator=(const Observed&) = delete;
 
   // Data that the call moves, as the program gave them: anything. `ranks` is the length of an array.
   void data(MPI_Count count, MPI_Datatype type, int64_t times = 1) {
@@ -98,39 +93,22 @@ class Observed {
     finish();
     return result;
   }
-  void finish();
+  void finish() {
+    if (!checks_calls || leave()) CountedCall::finish();
+  }
 
  private:
-  void begin();
-  template <bool shared>
-  void count(uint64_t taken, uint64_t idle);
-  void count_details(uint64_t taken, uint64_t idle);
-  void note(const core::Comm* comm);
-  void note_partner(const core::Comm* comm, int rank) { partner_ = in_world(comm, rank); }
-  // The rank in MPI_COMM_WORLD; -1: none, or of processes started apart from ours.
-  static int32_t in_world(const core::Comm* comm, int rank) {
-    if (comm == nullptr || rank < 0 || rank >= comm->size) return -1;
-    const int32_t place = comm->job_rank(rank) - core::identity->first;
-    return place >= 0 && place < core::identity->size ? place : -1;
+  void begin() {
+    if (!checks_calls || enter()) CountedCall::begin();
   }
+  // The check of threads. False: calls are not counted.
+  [[gnu::cold]] bool enter();
+  [[gnu::cold]] bool leave();
+  void note(const core::Comm* comm);
   static int64_t size_of(MPI_Datatype handle) {
     const Type* type = type_of(handle);
     return type == nullptr ? 0 : type->size;
   }
-
-  const stats::Call call_;
-  bool detailed_ = false;
-  bool of_send_ = false;  // the request that is waited for sends
-  enum class Root : uint8_t { none, other, next } root_ = Root::none;
-  const uintptr_t caller_;  // the program, or a library before this one
-  const uintptr_t stack_;   // the stack pointer when the call returns
-  int32_t partner_ = -1;
-  int32_t awaited_ = -1;
-  uint64_t bytes_ = 0;
-  uint64_t since_ = 0;
-  uint64_t idle_before_ = 0;
-  uint64_t asleep_before_ = 0;
-  stats::CommCounts* comm_ = nullptr;
 };
 
 }  // namespace weft::mpi
