@@ -54,7 +54,7 @@ def write_build_files(out, functions, constants):
     write(out / "link_stub.c", build_files.link_stub(mpi_names, "libmpi_abi.so"))
     write(out / "shmem_link_stub.c", build_files.link_stub(shmem_names, "libshmem.so"))
     write(out / "constants_test.c", build_files.constants_test(constants))
-    write(out / "stats" / "calls.hpp", observe.calls_hpp(ready))
+    write(out / "stats" / "calls.hpp", observe.calls_hpp(ready, shmem))
     write(out / "observed.cpp", observe.observed_cpp(ready, mpich.face_names(ready)))
     for name, text in [*mpich.build_files(functions, ready, constants), *fortran.build_files(ready, constants),
                        *fortran_f08.build_files(ready, constants), *fortran_mpich.build_files(ready)]:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Statistics of calls (docs/explaining.md): the table of counted calls, and for each function one that counts the call,
-its data and its partner around the function itself."""
+"""Statistics of calls (docs/explaining.md): the table of counted calls, and for each function of MPI one that counts the
+call, its data and its partner around the function itself."""
 import re
 
+import shmem_build
 from build_files import BANNER, definition
 from table import wrap
 
@@ -49,13 +50,17 @@ def word(name):
     return name.removeprefix("MPI_").lower() + "_"
 
 
-def calls_hpp(ready):
-    names = call_names(ready)
-    rows = [f"    {{\"{n}\", CallKind::{kind(n)}}}," for n in names]
-    return "\n".join([BANNER + "#pragma once\n\n#include <cstdint>\n\n// The calls of MPI that statistics count; the int form and the "
-                      "form of large counts are one.\nnamespace weft::stats {\n",
+def calls_hpp(ready, shmem):
+    mpi = call_names(ready)
+    names = mpi + shmem_build.call_names(shmem)
+    kinds = [kind(n) for n in mpi] + [shmem_build.kind(n) for n in names[len(mpi):]]
+    rows = [f"    {{\"{n}\", CallKind::{k}}}," for n, k in zip(names, kinds)]
+    return "\n".join([BANNER + "#pragma once\n\n#include <cstdint>\n\n// The calls that statistics count, those of MPI before those of "
+                      "OpenSHMEM. A function of MPI and its form of\n// large counts are one call; so are the functions of OpenSHMEM that "
+                      "differ in type, element size and context alone.\nnamespace weft::stats {\n",
                       "enum class CallKind : uint8_t { send, receive, completion, collective, one_sided, file, other };\n",
-                      "enum class Call : uint16_t {", *[f"  {word(n)}," for n in names], "};", f"inline constexpr int call_count = {len(names)};\n",
+                      "enum class Call : uint16_t {", *[f"  {word(n)}," for n in names], "};", f"inline constexpr int mpi_call_count = {len(mpi)};",
+                      f"inline constexpr int call_count = {len(names)};\n",
                       "struct CallInfo {\n  const char* name;\n  CallKind kind;\n};\n",
                       "inline constexpr CallInfo call_info[call_count] = {", *rows, "};\n\n}  // namespace weft::stats"]) + "\n"
 

@@ -300,6 +300,8 @@ class Function:
     type: str = ""       # the name of its type in ALL, of functions that a generic name chooses
     generic: str = ""
     ctx: bool = False
+    family: str = ""     # the name of its row, with the prefix of its own
+    size: str = ""       # bytes of an element
 
 
 def split_params(text):
@@ -341,7 +343,7 @@ def expand(family, prefix="shmem_"):
             body = body.replace(", N)", f", {size})").replace(", N}", f", {size}}}")
             returns = with_type(family.returns, c_type)
             yield Function(full, returns, params, body, [u for u in unused.split(",") if u], family.deprecated,
-                           row if isinstance(row, str) else "", family.generic, ctx)
+                           row if isinstance(row, str) else "", family.generic, ctx, prefix + family.name, size)
 
 
 def functions():

@@ -6,8 +6,8 @@
 // same file and reads it when a job dies, `weft stats` while it runs. Pages are taken where something is counted.
 //
 // An area: its head, blocks of counters by thread, communicators, call sites, the timeline, and partners by their rank
-// in MPI_COMM_WORLD. Counters are read while they change, one aligned word at a time. A reader checks what it finds:
-// the file may be another's.
+// in the job. Counters are read while they change, one aligned word at a time. A reader checks what it finds: the file
+// may be another's.
 
 #include <bit>
 #include <cstddef>
@@ -26,7 +26,7 @@ enum class Level : uint32_t { off, counters, summary, calls, full };
 inline constexpr const char* descriptor_variable = "WEFT_STATS_FD";
 inline constexpr const char* file_name = "weft-stats";         // of the memfd
 inline constexpr const char* file_link = "/memfd:weft-stats";  // as /proc/PID/fd shows it
-inline constexpr uint64_t magic = 0x3673746174737477;          // changes with the layout
+inline constexpr uint64_t magic = 0x3773746174737477;          // changes with the layout
 inline constexpr int most_ranks = 1 << 20;
 
 // Sizes by powers of two: class k has those of k bits, 2^(k-1) to 2^k - 1; class 0 is no data.
@@ -52,7 +52,7 @@ static_assert(sizeof(Row) == 400);
 
 // The counters of one thread at a time; the last block is shared by all that found none free.
 struct alignas(4096) Block {
-  uint64_t ticks;  // in MPI, without calls inside calls
+  uint64_t ticks;  // in calls, without calls inside calls
   uint64_t idle;
   uint32_t now;      // 1 + the Call that the thread is in, 0: none
   uint32_t threads;  // that have had this block

@@ -196,7 +196,7 @@ std::string as_json(const Report& report, const std::string& end) {
   std::string text =
       format("{\"weft\": \"" WEFT_VERSION "\", \"level\": \"%s\", \"ranks\": %d, \"counted_ranks\": %lld, ",
              levels[std::min(all.level, 4U)], all.size, static_cast<long long>(all.run.ranks));
-  text += "\"end\": " + base::json_text(end.empty() ? "MPI_Finalize" : end);
+  text += "\"end\": " + base::json_text(end.empty() ? last_call(report) : end);
   text += ",\n \"program\": " + base::json_text(all.program);
   text += ",\n \"run\": " + spread_json(all.run);
   text += ",\n \"mpi\": " + spread_json(all.mpi);

@@ -13,7 +13,8 @@ constexpr const char* level_words[] = {"off", "on", "summary", "calls", "full"};
 constinit base::ChoiceSetting level_row{
     {.name = "WEFT_STATS",
      .help = "what to print when the job ends: on, messages and bytes per path; summary, time and data of each call of "
-             "MPI, and what to change; calls, also by communicator and partner; full, also by place in the program",
+             "MPI and OpenSHMEM, and what to change; calls, also by communicator and partner; full, also by place in "
+             "the program",
      .level = base::Level::basic,
      .subject = base::Subject::messages,
      .change = base::Change::always,

@@ -6,7 +6,7 @@
 
 namespace weft::stats {
 
-// The setting WEFT_STATS. It lies here because OpenSHMEM, which has no statistics, tells of it.
+// The setting WEFT_STATS.
 [[nodiscard]] Level wanted_level();
 
 }  // namespace weft::stats

@@ -149,10 +149,10 @@ struct Totals {
   char program[256] = "";  // of one of the ranks
   Spread run;
   Spread mpi;    // seconds
-  Spread share;  // of the run in MPI
+  Spread share;  // of the run in calls
   Spread idle;   // seconds
   Spread sync;
-  Spread outside;    // seconds outside MPI
+  Spread outside;    // seconds outside calls
   Spread computing;  // of these, with a processor, as far as can be told
 };
 

@@ -25,6 +25,25 @@ std::string span(double seconds) {
   return format("%.3g us", seconds * 1e6);
 }
 
+struct Models {
+  bool mpi = false;
+  bool shmem = false;
+};
+Models models_of(const Report& report) {
+  const auto made = [](const CallSum& sum) { return sum.calls > 0; };
+  const auto shmem = report.calls.begin() + mpi_call_count;
+  return {std::any_of(report.calls.begin(), shmem, made), std::any_of(shmem, report.calls.end(), made)};
+}
+
+// Times are in or outside MPI, or calls where the program uses OpenSHMEM.
+const char* inside(const Report& report) {
+  return models_of(report).shmem ? "calls" : "MPI";
+}
+
+const char* share_title(const Report& report) {
+  return models_of(report).shmem ? "time %" : "MPI %";
+}
+
 // The calls that were made, the most time first.
 std::vector<int> by_time(const Report& report) {
   std::vector<int> order;
@@ -39,12 +58,14 @@ std::vector<int> by_time(const Report& report) {
 
 std::string share_line(const Report& report) {
   const Totals& all = report.all;
-  if (all.run.ranks == 0 || all.run.sum <= 0) return "  in MPI      nothing was counted\n";
+  const std::string title = format("  in %-9s", inside(report));
+  if (all.run.ranks == 0 || all.run.sum <= 0) return title + "nothing was counted\n";
   const bool threads =
       std::any_of(report.ranks.begin(), report.ranks.end(), [](const RankSum& r) { return r.threads > 1; });
-  return format("  in MPI      %.1f %% of the time (rank %d %.1f %% to rank %d %.1f %%), of which waiting %.0f %%%s\n",
-                percent(all.mpi.sum, all.run.sum), all.share.least_rank, 100 * all.share.least, all.share.most_rank,
-                100 * all.share.most, percent(all.idle.sum, all.mpi.sum), threads ? ", threads added up" : "");
+  return format("%s%.1f %% of the time (rank %d %.1f %% to rank %d %.1f %%), of which waiting %.0f %%%s\n",
+                title.c_str(), percent(all.mpi.sum, all.run.sum), all.share.least_rank, 100 * all.share.least,
+                all.share.most_rank, 100 * all.share.most, percent(all.idle.sum, all.mpi.sum),
+                threads ? ", threads added up" : "");
 }
 
 std::string call_line(const Report& report, int c, bool first) {
@@ -102,8 +123,8 @@ std::string waits_line(const Report& report) {
 std::string imbalance_line(const Report& report) {
   const Spread& outside = report.all.outside;
   if (outside.ranks < 2 || outside.mean() <= 0) return "";
-  return format("  imbalance   outside MPI: mean %s, most %s (rank %d), least %s (rank %d); most / mean %.2f\n",
-                span(outside.mean()).c_str(), span(outside.most).c_str(), outside.most_rank,
+  return format("  imbalance   outside %s: mean %s, most %s (rank %d), least %s (rank %d); most / mean %.2f\n",
+                inside(report), span(outside.mean()).c_str(), span(outside.most).c_str(), outside.most_rank,
                 span(outside.least).c_str(), outside.least_rank, outside.most / outside.mean());
 }
 
@@ -139,10 +160,10 @@ std::string energy_line(const Report& report) {
   const double in_mpi = joules_of(all, all.mpi.sum - all.asleep);
   const double polling = joules_of(all, all.idle.sum - all.asleep);
   return format(
-      "  energy      %.3g J, %.3g W, of %d host%s; in MPI %.3g J, of which waiting awake %.3g J, which sleep would "
+      "  energy      %.3g J, %.3g W, of %d host%s; in %s %.3g J, of which waiting awake %.3g J, which sleep would "
       "save; asleep %s\n",
       all.joules, all.run.mean() > 0 ? all.joules / all.run.mean() : 0, all.energy_hosts,
-      all.energy_hosts == 1 ? "" : "s", in_mpi, polling, span(all.asleep).c_str());
+      all.energy_hosts == 1 ? "" : "s", inside(report), in_mpi, polling, span(all.asleep).c_str());
 }
 
 const char* joules_title(const Totals& all) {
@@ -153,9 +174,9 @@ std::string joules_column(const Totals& all, double joules) {
 }
 
 std::string calls_table(const Report& report, const std::vector<int>& order) {
-  std::string text =
-      format("\n  %-26s %12s %11s %6s %10s %10s %10s %6s %11s %11s%s\n", "call", "calls", "seconds", "MPI %", "min",
-             "max rank", "mean call", "wait %", "bytes", "usual size", joules_title(report.all));
+  std::string text = format("\n  %-26s %12s %11s %6s %10s %10s %10s %6s %11s %11s%s\n", "call", "calls", "seconds",
+                            share_title(report), "min", "max rank", "mean call", "wait %", "bytes", "usual size",
+                            joules_title(report.all));
   constexpr size_t most_rows = 30;
   for (size_t i = 0; i < std::min(order.size(), most_rows); ++i) {
     const CallSum& sum = report.calls[static_cast<size_t>(order[i])];
@@ -175,8 +196,9 @@ std::string calls_table(const Report& report, const std::vector<int>& order) {
 std::string ranks_table(const Report& report) {
   const std::vector<RankSum> ranks = ranks_in_order(report);
   constexpr size_t most_rows = 16;
-  std::string text = format("\n  %-8s %11s %11s %8s %11s %11s %8s%s\n", "rank", "seconds", "in MPI", "MPI %", "waiting",
-                            "in coll.", "threads", joules_title(report.all));
+  const std::string in = std::string("in ") + inside(report);
+  std::string text = format("\n  %-8s %11s %11s %8s %11s %11s %8s%s\n", "rank", "seconds", in.c_str(),
+                            share_title(report), "waiting", "in coll.", "threads", joules_title(report.all));
   for (size_t i = 0; i < std::min(ranks.size(), most_rows); ++i) {
     const RankSum& one = ranks[i];
     text += format("  %-8d %11.6f %11.6f %8.1f %11.6f %11.6f %8u", one.rank, one.run, one.mpi,
@@ -209,7 +231,9 @@ std::string lists(const Report& report) {
   }
   const auto threads =
       heaviest(report.threads, most, [](const ThreadSum& a, const ThreadSum& b) { return a.seconds > b.seconds; });
-  if (!threads.empty()) text += format("\n  %-8s %8s %12s %11s %11s\n", "rank", "thread", "calls", "in MPI", "waiting");
+  if (!threads.empty())
+    text += format("\n  %-8s %8s %12s %11s %11s\n", "rank", "thread", "calls",
+                   (std::string("in ") + inside(report)).c_str(), "waiting");
   for (const ThreadSum& t : threads) {
     const std::string place = t.place == own_blocks ? "others" : std::to_string(t.place);
     text += format("  %-8d %8s %12llu %11.6f %11.6f", t.rank, place.c_str(), wide(t.calls), t.seconds, t.idle);
@@ -254,10 +278,20 @@ void append_advice(std::string& text, std::string_view advice) {
 
 }  // namespace
 
+const char* last_call(const Report& report) {
+  const Models models = models_of(report);
+  return models.shmem && !models.mpi ? "shmem_finalize" : "MPI_Finalize";
+}
+
 std::string as_text(const Report& report, const std::string& end) {
   const Totals& all = report.all;
-  std::string text = format("\nWeft: calls of MPI, %lld of %d rank%s, %s", static_cast<long long>(all.run.ranks),
-                            all.size, all.size == 1 ? "" : "s", span(all.run.most).c_str());
+  const Models models = models_of(report);
+  std::string text =
+      format("\nWeft: calls of %s, %lld of %d rank%s, %s",
+             !models.shmem ? "MPI"
+             : models.mpi  ? "MPI and OpenSHMEM"
+                           : "OpenSHMEM",
+             static_cast<long long>(all.run.ranks), all.size, all.size == 1 ? "" : "s", span(all.run.most).c_str());
   text += end.empty() ? "\n" : ", " + end + "\n";
   text += share_line(report);
   const std::vector<int> order = by_time(report);

@@ -11,7 +11,10 @@
 
 namespace weft::stats {
 
-// How the job ended, or "so far": the end of the first line; empty: by MPI_Finalize.
+// The call that ends a program of the models whose calls were made: MPI_Finalize or shmem_finalize.
+[[nodiscard]] const char* last_call(const Report& report);
+
+// How the job ended, or "so far": the end of the first line; empty: by its last call.
 [[nodiscard]] std::string as_text(const Report& report, const std::string& end);
 [[nodiscard]] std::string as_json(const Report& report, const std::string& end);
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The times at which a rank did something: samples of its counters, taken in the calls of MPI that end when one is due.
+// The times at which a rank did something: samples of its counters, taken in the calls that end when one is due.
 // When the samples are full, every second one is dropped and they become as much rarer, so that they cover a run of any
 // length. A report has the time in slices, each as long as the run's 64th part, and ranks in groups.
 

@@ -188,6 +188,23 @@ TEST(StatsReport, json_is_json) {
   EXPECT_TRUE(base::parse_json(as_json(Report{}, ""), value, problem)) << problem.what;
 }
 
+TEST(StatsReport, the_text_names_the_models_whose_calls_were_made) {
+  const Report mpi = of_rank(0, 1000);
+  Report shmem;
+  shmem.calls[static_cast<size_t>(Call::shmem_put_)].calls = 1;
+  Report both = mpi;
+  both.add(shmem);
+  const auto says = [](const Report& report, const char* words) {
+    return as_text(report, "").find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(says(mpi, "Weft: calls of MPI, ") && says(mpi, "  in MPI      ") && says(mpi, " MPI %"));
+  EXPECT_TRUE(says(shmem, "Weft: calls of OpenSHMEM, ") && says(shmem, "  in calls    ") && says(shmem, " time %"));
+  EXPECT_TRUE(says(both, "Weft: calls of MPI and OpenSHMEM, ") && says(both, "  in calls    "));
+  EXPECT_STREQ(last_call(mpi), "MPI_Finalize");
+  EXPECT_STREQ(last_call(shmem), "shmem_finalize");
+  EXPECT_STREQ(last_call(both), "MPI_Finalize");
+}
+
 TEST(StatsReport, lists_have_a_bound) {
   Report report = of_rank(0, 1000);
   for (int i = 0; i < 3; ++i) {

@@ -57,8 +57,8 @@ std::string Statistics::report(int status) const {
   const char* given = command_.variable(first, "WEFT_STATS_FILE");
   std::string file = given != nullptr ? given : "";
   if (!file.empty() && file.front() != '/' && !first.folder.empty()) file = first.folder + "/" + file;
-  const std::string end =
-      status == 0 ? "without MPI_Finalize" : "the job ended early with status " + std::to_string(status);
+  const std::string end = status == 0 ? std::string("without ") + stats::last_call(report)
+                                      : "the job ended early with status " + std::to_string(status);
   stats::Problem problem;
   const std::string text = named(reported ? left : stats::as_text(report, end));
   const bool good = reported || stats::write_json(report, end, file, problem);
