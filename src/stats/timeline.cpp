@@ -37,17 +37,22 @@ void shares_of(const Sample& from, const Sample& to, double (&shares)[part_count
   shares[static_cast<int>(Part::waiting)] = idle / whole;
 }
 
+// Other threads count at the same time.
+template <class Word>
+Word word_of(const Word& word) {
+  return std::atomic_ref(const_cast<Word&>(word)).load(std::memory_order_relaxed);
+}
+
 // The sums of an area.
 Sample sample_of(const Area& area, uint64_t now) {
   Sample sample{.at = now, .ticks = {}, .idle = {}};
-  const uint32_t used = std::min<uint32_t>(area.head.blocks_used, block_count);
+  const uint32_t used = std::min<uint32_t>(word_of(area.head.blocks_used), block_count);
   for (uint32_t b = 0; b < used; ++b) {
     for (int c = 0; c < call_count; ++c) {
       const Row& row = area.blocks[b].rows[c];
       const int kind = class_of(call_info[c].kind);
-      // Other threads count at the same time.
-      sample.ticks[kind] += std::atomic_ref(const_cast<uint64_t&>(row.ticks)).load(std::memory_order_relaxed);
-      sample.idle[kind] += std::atomic_ref(const_cast<uint64_t&>(row.idle)).load(std::memory_order_relaxed);
+      sample.ticks[kind] += word_of(row.ticks);
+      sample.idle[kind] += word_of(row.idle);
     }
   }
   return sample;
