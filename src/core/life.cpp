@@ -16,7 +16,6 @@ namespace {
 
 constinit base::Lock guard;
 int interfaces = 0;
-int joined = 0;
 bool left = false;
 pid_t process = 0;  // that has joined
 
@@ -44,13 +43,7 @@ bool join(bool multiple, uint64_t (*alike)()) {
       resume();
     }
   }
-  ++joined;
   return true;
-}
-
-int joins() {
-  std::lock_guard lock(guard);
-  return joined;
 }
 
 void leave() {

@@ -14,9 +14,6 @@ namespace weft::core {
 // has left the job, as it exits. Thread-safe, as leave().
 [[nodiscard]] bool join(bool multiple, uint64_t (*alike)());
 
-// The interfaces that have joined so far, those that have left among them.
-[[nodiscard]] int joins();
-
 // Counts one less. Its operations are over.
 void leave();
 

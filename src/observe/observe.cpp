@@ -14,11 +14,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "base/cpus.hpp"
 #include "base/file.hpp"
+#include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "base/ticker.hpp"
@@ -342,6 +345,11 @@ void refresh(uint64_t now, const stats::LongCall& call) {
 
 namespace {
 
+constinit base::Lock guard;
+int models = 0;           // that the process uses
+int models_together = 0;  // that all ranks use
+bool reported = false;
+
 void begin_counting() {
   const stats::Level level = stats::wanted_level();
   if (!wants_calls(level)) return tell_settings_without_calls();
@@ -359,11 +367,21 @@ void begin_counting() {
 }  // namespace
 
 bool begin() {
-  begin_counting();
-  return observation.area != nullptr;
+  std::lock_guard lock(guard);
+  if (models++ == 0 && !reported) begin_counting();
+  return observation.area != nullptr && !reported;
+}
+
+void start_together() {
+  std::lock_guard lock(guard);
+  ++models_together;
 }
 
 void report(core::Comm& world) {
+  {
+    std::lock_guard lock(guard);
+    if (--models_together > 0 || std::exchange(reported, true)) return;
+  }
   const stats::Level level = stats::wanted_level();
   if (level == stats::Level::counters) print_counters(world);
   if (!wants_calls(level)) return;
@@ -376,7 +394,8 @@ void report(core::Comm& world) {
 }
 
 void end() {
-  if (observation.area == nullptr) return;
+  std::lock_guard lock(guard);
+  if (--models > 0 || observation.area == nullptr) return;
   if (energy_reader().wanted) refresh(base::ticks(), {});
   energy_reader().ticker.reset();
   core::idle_is_timed = false;

@@ -6,6 +6,7 @@
 
 #include "shmem/atomic.hpp"
 #include "shmem/collective.hpp"
+#include "shmem/counted.hpp"
 #include "shmem/heap.hpp"
 #include "shmem/lock.hpp"
 #include "shmem/order.hpp"

@@ -25,13 +25,13 @@
 #include "device/device.hpp"
 #include "device/everywhere.hpp"
 #include "device/pins.hpp"
+#include "observe/observe.hpp"
 #include "shmem/environment.hpp"
 #include "shmem/error.hpp"
 #include "shmem/heap.hpp"
 #include "shmem/order.hpp"
 #include "shmem/remote.hpp"
 #include "shmem/team.hpp"
-#include "stats/level.hpp"
 
 namespace weft::shmem {
 
@@ -71,15 +71,19 @@ void open(uint64_t heap_bytes) {
   state.word = device::on() ? 0 : sizeof(uint64_t);
   check("shmem_init", coll::barrier(world_team().comm));  // all windows are open
   state.pes = static_cast<uint32_t>(own.size);
+  state.counts = observe::begin();
+  observe::start_together();
 }
 
 // After a barrier. Notices of freed contexts reach their owners before these may leave the job.
 void close() {
+  observe::report(world_team().comm);
   close_contexts();
   close_teams();
   core::wait_until([] { return core::lanes->sends_open() == 0; });
   check("shmem_finalize", coll::barrier(world_team().comm));
   state.pes = 0;
+  state.counts = false;
   close_windows();
   return_heap(reinterpret_cast<char*>(state.heap));
   close_heap();
@@ -88,13 +92,7 @@ void close() {
   near_table = nullptr;
   state.near = nullptr;
   state.heap = state.heap_bytes = 0;
-}
-
-void tell_of_statistics() {
-  if (stats::wanted_level() == stats::Level::off || core::joins() != 1) return;
-  base::warn_for_job("WEFT_STATS", {.cause = "WEFT_STATS has no effect: the statistics are of calls of MPI, and this "
-                                             "program has used OpenSHMEM alone",
-                                    .remedy = "unset it; SHMEM_DEBUG=1 tells how the PEs reach each other"});
+  observe::end();
 }
 
 // The program may start OpenSHMEM again, so the job is left when the process exits. A child of fork() is no PE.
@@ -103,7 +101,6 @@ void leave_at_exit() {
   if (ends_at_exit && starts != 0) finalize();
   std::lock_guard lock(life);
   if (starts != 0 || !joined) return;
-  tell_of_statistics();
   device::close();
   core::leave();
 }

@@ -58,6 +58,7 @@ struct State {
   int32_t pe = 0;
   const Near* near = nullptr;  // by PE
   bool afar = false;           // PEs of other hosts wait for this one to make progress
+  bool counts = false;         // calls are counted (counted.hpp)
   size_t word = 0;             // bytes of a put or get that one store does; 0: local buffers may lie on a device
   // ----
   int thread_level = 0;

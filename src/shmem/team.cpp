@@ -199,15 +199,17 @@ void close_world_team() {
   second = world = nullptr;
 }
 
+Team* find_team(shmem_team_t handle) {
+  if (handle == SHMEM_TEAM_WORLD) return world;
+  if (handle == SHMEM_TEAM_SHARED) return shared;
+  const auto address = reinterpret_cast<uintptr_t>(handle);
+  auto* team = base::Arena::holds(address) ? reinterpret_cast<Team*>(address) : nullptr;
+  return team != nullptr && team->kind == base::Kind::shmem_team ? team : nullptr;
+}
+
 Team& team_of(const char* function, shmem_team_t handle) {
   need_start(function);
-  if (handle == SHMEM_TEAM_WORLD) return *world;
-  if (handle == SHMEM_TEAM_SHARED) return *shared;
-  const auto address = reinterpret_cast<uintptr_t>(handle);
-  if (base::Arena::holds(address)) {
-    auto* team = reinterpret_cast<Team*>(address);
-    if (team->kind == base::Kind::shmem_team) return *team;
-  }
+  if (Team* team = find_team(handle)) return *team;
   if (handle == SHMEM_TEAM_INVALID) {
     fail(function, "the team is SHMEM_TEAM_INVALID", "call it on members of the team alone");
   }

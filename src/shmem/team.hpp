@@ -29,7 +29,9 @@ void open_teams();
 void close_teams();
 void close_world_team();
 
-// The team of a handle; ends the job where there is none.
+// The team of a handle; nullptr: it is none.
+[[nodiscard]] Team* find_team(shmem_team_t handle);
+// The same; ends the job where there is none.
 [[nodiscard]] Team& team_of(const char* function, shmem_team_t handle);
 
 // PEs start, start + 2^log_stride, ... of the job.

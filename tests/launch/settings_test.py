@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Settings that have no effect here are told by one rank of a job, and so are other libraries' names of settings. LAUNCH_BIN is the folder of mpiexec, STATIST a program of MPI,
-FILES one that opens a file, SHMEM one of OpenSHMEM, HYBRID one of both."""
+FILES one that opens a file."""
 import ctypes
 import os
 import subprocess
@@ -13,8 +13,6 @@ import timing
 MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
 STATIST = [os.environ["STATIST"], "nothing"]
 FILES = [os.environ["FILES"]]
-SHMEM = [os.environ["SHMEM"]]
-HYBRID = [os.environ["HYBRID"], "mpi", "shmem"]
 
 
 class Case(unittest.TestCase):
@@ -44,13 +42,6 @@ class Unused(Case):
 
     def test_the_file_of_statistics_of_files_that_are_off(self):
         self.told_once("WEFT_IO_STATS_FILE has no effect", program=FILES, WEFT_IO_STATS_FILE="/dev/null")
-
-    def test_statistics_of_openshmem(self):
-        self.told_once("WEFT_STATS has no effect.*OpenSHMEM alone", program=SHMEM, WEFT_STATS="summary")
-        done = self.run_job(program=HYBRID, WEFT_STATS="summary")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertNotIn("has no effect", done.stderr)
-        self.assertIn("MPI_", done.stderr)
 
     def test_a_file_of_an_order_that_is_not_asked_for(self):
         self.told_once("WEFT_RANK_REORDER_FILE has no effect: WEFT_RANK_REORDER_METHOD is 1", WEFT_RANK_REORDER_FILE="/nowhere")

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """WEFT_STATS: counts and bytes of a program whose calls are known (statist.c), reports of jobs that died, files, threads, tools,
-weft stats. LAUNCH_BIN is the folder of mpiexec, STATIST the program, STATIST_TOOL the program with a tool in it."""
+weft stats; and a program of OpenSHMEM (statist_shmem.c). LAUNCH_BIN is the folder of mpiexec, STATIST the program, STATIST_TOOL the
+program with a tool in it, STATIST_SHMEM that of OpenSHMEM."""
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ import timing
 BIN = pathlib.Path(os.environ["LAUNCH_BIN"])
 PROGRAM = os.environ["STATIST"]
 TOOL = os.environ["STATIST_TOOL"]
+SHMEM = os.environ["STATIST_SHMEM"]
 MPICH = pathlib.Path(os.environ.get("MPICH_PROGRAMS", "/nonexistent"))
 HYDRA = os.environ.get("HYDRA", "")
 
@@ -398,6 +400,114 @@ class Ends(Case):
         for word in ("x", "-5", "12x"):
             done = subprocess.run([str(BIN / "weft"), "stats", word], capture_output=True, text=True, timeout=timing.HANGS, check=False)
             self.assertEqual(done.returncode, 2)
+
+
+class Shmem(Case):
+    def run_shmem(self, ranks, act, **more):
+        return self.run_job(ranks, act, program=SHMEM, **more)
+
+    def check_shmem(self, report, ranks):
+        calls = self.calls(report)
+        known = {"shmem_put": (10, 5 * 80 + 3 * 100 + 2 * 32), "shmem_get": (4, 64), "shmem_p": (7, 56), "shmem_atomic_fetch_add": (6, 48),
+                 "shmem_ibput": (1, 48), "shmem_barrier_all": (3, 0), "shmem_sum_reduce": (1, 64), "shmem_alltoall": (2, 32 * ranks),
+                 "shmem_calloc": (2, 0), "shmem_free": (1, 0)}
+        self.assertEqual({name: (calls[name]["calls"], calls[name]["bytes"]) for name in known},
+                         {name: (ranks * count, ranks * size) for name, (count, size) in known.items()})
+
+    def test_calls_and_bytes_are_exact(self):
+        for ranks in (1, 3):
+            done = self.run_shmem(ranks, "known")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = self.report()
+            self.check_shmem(report, ranks)
+            self.assertEqual({name for name in self.calls(report) if not name.startswith("shmem_")}, set())
+            self.assertEqual((report["counted_ranks"], report["end"]), (ranks, "shmem_finalize"))
+            self.assertRegex(done.stderr, rf"\nWeft: calls of OpenSHMEM, {ranks} of {ranks} rank")
+            self.assertEqual(done.stderr.count("Weft"), 1, done.stderr)
+
+    def test_one_report_of_both_models(self):
+        for first in ("mpi_first", "shmem_first"):
+            for last in ("mpi_last", "shmem_last"):
+                done = self.run_shmem(2, f"both {first} {last}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                calls = {name: row["calls"] // 2 for name, row in self.calls().items()}
+                self.assertEqual(calls["MPI_Barrier"], 5 if last == "mpi_last" else 4)
+                self.assertEqual((calls["shmem_barrier_all"], calls["shmem_sync_all"], calls["MPI_Finalize"], calls["shmem_finalize"]),
+                                 (3, 2, 1, 1))
+                self.assertEqual(done.stderr.count("Weft: calls of MPI and OpenSHMEM"), 1, done.stderr)
+
+    def test_a_session_of_one_rank_delays_no_report(self):
+        done = self.run_shmem(2, "session")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.report()["counted_ranks"], self.calls()["shmem_barrier_all"]["calls"]), (2, 2))
+        self.assertEqual(done.stderr.count("Weft: calls of"), 1, done.stderr)
+
+    def test_the_matrix_has_puts_and_gets(self):
+        done = self.run_shmem(3, "known", level="calls")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.report()["matrix"]["bytes"], [[r, (r + 1) % 3, 764 + 64 + 56 + 48 + 48, 28] for r in (0, 1, 2)])
+
+    def test_contexts_and_teams(self):
+        done = self.run_shmem(3, "contexts", level="calls")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = self.report()
+        self.assertEqual(report["matrix"]["bytes"], [[r, 0, 72, 9] for r in (0, 1, 2)])
+        # The context, the syncs and the end of the team.
+        self.assertEqual({c["name"]: (c["size"], c["calls"]) for c in report["communicators"]}, {"a team": (3, 3 * 6)})
+        self.assertEqual((self.calls(report)["shmem_put"]["calls"], self.calls(report)["shmem_quiet"]["calls"]), (27, 3))
+
+    def test_threads(self):
+        done = self.run_shmem(2, "threads")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = self.report()
+        self.assertEqual(self.calls(report)["shmem_atomic_inc"]["calls"], 2 * 4 * 50)
+        self.assertEqual([r["threads"] for r in report["by_rank"]], [5, 5])
+
+    @needs_call_sites
+    def test_sites_in_the_program(self):
+        done = self.run_shmem(2, "known", level="full")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for call, count in (("shmem_p", 14), ("shmem_barrier_all", 6), ("shmem_alltoall", 4)):
+            sites = [p for p in self.report()["sites"] if p["call"] == call]
+            self.assertEqual(sum(p["calls"] for p in sites), count, call)
+            for site in sites:
+                self.assertIn(pathlib.Path(SHMEM).name + "+0x", site["site"])
+
+    def test_shmem_global_exit_leaves_a_report(self):
+        done = self.run_shmem(2, "exit")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        report = self.report()
+        self.check_shmem(report, 2)
+        self.assertEqual(report["end"], "the job ended early with status 7")
+        self.assertEqual([r["in"] for r in report["by_rank"]][1], "shmem_global_exit")
+
+    def test_a_file_that_cannot_be_written_is_named_with_the_reason(self):
+        done = self.run_shmem(2, "known", file="none/report")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, f'cannot write the statistics to "{self.folder}/none/report": No such file or directory.*Remedy')
+        self.assertIn("Weft: calls of OpenSHMEM", done.stderr)
+
+    def test_counters_and_nothing(self):
+        self.assertIn("E0 mailbox", self.run_shmem(2, "known", level="on", file=None).stderr)
+        self.assertEqual(self.run_shmem(2, "known", level="off", file=None).stderr, "")
+
+    def test_a_second_start_is_not_counted(self):
+        done = self.run_shmem(2, "again")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("Weft: calls of OpenSHMEM"), 1, done.stderr)
+        self.assertNotIn("shmem_barrier_all", self.calls())
+
+    def test_no_launcher(self):
+        done = self.run_shmem(1, "known", launcher=["/bin/sh", "-c", "shift; shift; exec \"$@\"", "sh"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_shmem(self.report(), 1)
+
+    def test_hydra(self):
+        if not HYDRA:
+            self.skipTest("no Hydra")
+        done = self.run_shmem(2, "known", launcher=[HYDRA])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_shmem(self.report(), 2)
 
 
 class Files(Case):

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "mpi/face.hpp"
 #include "mpi/observe/observed.hpp"
@@ -14,6 +15,7 @@
 namespace weft::mpi {
 namespace {
 
+bool observes = false;
 bool exchanged = false;
 
 uintptr_t observed_isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag_, MPI_Comm comm) {
@@ -67,6 +69,7 @@ Face& plain_calls() {
 }  // namespace
 
 void begin_observing() {
+  observes = true;
   const bool counts = observe::begin();
   checks_calls = wants_thread_check();
   if (!counts && !checks_calls) return;
@@ -78,7 +81,7 @@ void begin_observing() {
 void end_observing() {
   if (exchanged) exchange_calls(plain_calls(), false);
   exchanged = false;
-  observe::end();
+  if (std::exchange(observes, false)) observe::end();
 }
 
 }  // namespace weft::mpi

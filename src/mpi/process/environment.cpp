@@ -108,6 +108,7 @@ const char* start_world(int required) {
   int level = required;
   if (!start_runtime(level)) return "this process has left the job, as it exits";
   build_world_communicators();
+  observe::start_together();
   environment.thread_level = level;
   environment.main_thread = gettid();
   begin_thread_check(thread_level_name(level), level == MPI_THREAD_FUNNELED ? environment.main_thread : 0);
