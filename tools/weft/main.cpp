@@ -52,7 +52,7 @@ constexpr Subcommand subcommands[] = {
     {"simulate", simulate,
      "the time of a collective operation by each algorithm, for up to a million ranks, under a model: --coll name,\n"
      "             --ranks n, --ppn n, --size bytes, --json; --help says more"},
-    {"stats", stats, "calls of MPI so far of a job that runs with WEFT_STATS=summary, calls or full: [--json] PID"},
+    {"stats", stats, "calls so far of a job that runs with WEFT_STATS=summary, calls or full: [--json] PID"},
     {"sweep", sweep,
      "a program under layouts of ranks and threads and values of settings, in turn, as a table: -- program; --help "
      "says more"},

@@ -21,9 +21,8 @@ namespace {
 
 constexpr const char* help =
     "usage: weft stats [--json] PID\n\n"
-    "The calls of MPI so far of a job that runs with WEFT_STATS=summary, calls or full. PID is that of mpiexec or of "
-    "a\n"
-    "rank. Under another launcher than Weft's mpiexec, each rank shows its own alone.\n";
+    "The calls of MPI and OpenSHMEM so far of a job that runs with WEFT_STATS=summary, calls or full. PID is that of\n"
+    "mpiexec or of a rank. Under another launcher than Weft's mpiexec, each rank shows its own alone.\n";
 
 bool parse_pid(const std::string& word, int& pid) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), pid);
