@@ -15,7 +15,7 @@
 namespace weft::boot {
 
 inline constexpr const char* wait_file = "weft-why";
-inline constexpr uint64_t wait_magic = 0x3279687774666577;  // "weftwhy2"
+inline constexpr uint64_t wait_magic = 0x3379687774666577;  // "weftwhy3"
 
 inline constexpr int32_t no_rank = -3;  // not known
 inline constexpr int32_t any_rank = -1;
@@ -129,7 +129,8 @@ struct WaitPage {
   uint32_t open_listed;
   uint32_t past_listed;
   uint32_t locks_listed;
-  char job[64];  // names it; ends with a zero
+  char job[64];          // names it; ends with a zero
+  uint64_t turned_away;  // messages and connections from other hosts, so far: they did not prove to be of this job
   PageMessage arrived_messages[most_listed];
   PageMessage open_messages[most_listed];
   PagePast past[most_listed];
@@ -140,7 +141,7 @@ struct WaitPage {
     return sizeof(WaitPage) - (most_waits - waits) * sizeof(PageWait);
   }
 };
-static_assert(offsetof(WaitPage, job) == 64 && offsetof(WaitPage, arrived_messages) == 128);
+static_assert(offsetof(WaitPage, job) == 64 && offsetof(WaitPage, arrived_messages) == 136);
 static_assert(offsetof(WaitPage, waits) == WaitPage::bytes_with(0) && sizeof(PageWait) % 8 == 0);
 static_assert(WaitPage::bytes_with(WaitPage::fewer_waits) <= 4096 && sizeof(WaitPage) <= 8192);
 

@@ -19,6 +19,7 @@
 #include "core/lane.hpp"
 #include "core/peer.hpp"
 #include "core/thread.hpp"
+#include "transport/api/turned_away.hpp"
 
 namespace weft::core {
 
@@ -208,6 +209,7 @@ void gather(Lists& lists, const Comm* comm) {
 
 // With the page.
 void show(const Lists& lists, const Account& account) {
+  page->turned_away = transport::turned_away();
   page->open = lists.open;
   page->open_listed = lists.open_listed;
   page->arrived = lists.arrived;

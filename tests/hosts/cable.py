@@ -9,7 +9,7 @@ FAULTS is a file that is read again when it changes: 'delay=MS jitter=MS drop=PE
 not given. A packet that is out of order is not delayed. The process id is in PIDFILE once packets pass. hosts.sh spoil starts it.
 
 'flip' changes a bit of so many of the packets that have the 'part', and leaves checksums valid, as a broken adapter or switch
-does: 'part=NAME' is a key of PARTS or 'any'. 'way=out' are the packets from A to B, 'way=in' the others; 'over=tcp' and
+does: 'part=NAME' is a key of PARTS or 'any'; 'part=A+B' changes a bit of each, in one frame. 'way=out' are the packets from A to B, 'way=in' the others; 'over=tcp' and
 'over=udp' leave out the rest; 'seed=N' begins a series of choices."""
 import heapq
 import os
@@ -33,7 +33,7 @@ FIELDS = {"magic": (0, 2), "sequence": (2, 2), "origin": (4, 4), "proof": (8, 8)
           "source": (28, 4), "tag": (32, 4), "bytes": (36, 4), "staged": (40, 2), "kind": (42, 1), "lane": (43, 1), "check": (44, 4)}
 HEADER = 48
 PARTS = {**{name: (FRAMES, *place) for name, place in FIELDS.items()}, "header": (FRAMES, 0, HEADER), "data": (FRAMES, HEADER, 64),
-         "pushed": ((PUSHED,), HEADER, 1024), "longer": (FRAMES, 37, 1), "ask": ((b"WTA\x02",), 0, HEADER),
+         "pushed": ((PUSHED,), HEADER, 1024), "longer": (FRAMES, 37, 1), "no_rank": (FRAMES, 7, 1), "ask": ((b"WTA\x02",), 0, HEADER),
          "answer": ((b"WTR\x02",), 0, HEADER), "answered": ((b"WTR\x02",), HEADER, 1024), "invitation": ((b"WTI\x02",), 0, HEADER),
          "datagram": ((b"WTD\x02",), 0, 32), "greeting": ((b"WET\x04",), 0, 40), "lifeline": ((b"WEL\x02",), 0, 256)}
 # The proof of a greeting, by its word.
@@ -108,10 +108,17 @@ def flipped(packet, faults, way):
     if about is None or faults["over"] not in ("", about[0]):
         return packet
     _, begin, end, checksum = about
-    places = places_of(faults["part"], packet, begin, end)
-    if not places or 100 * random.random() >= faults["flip"]:
+    places = [places_of(part, packet, begin, end) for part in faults["part"].split("+")]
+    if not all(places) or 100 * random.random() >= faults["flip"]:
         return packet
-    at, new = random.randrange(*random.choice(places)), bytearray(packet)
+    which = random.random()  # of several frames the same one
+    for there in places:
+        packet = with_a_bit_changed(packet, random.randrange(*there[int(which * len(there))]), begin, checksum)
+    return packet
+
+
+def with_a_bit_changed(packet, at, begin, checksum):
+    new = bytearray(packet)
     new[at] ^= 1 << random.randrange(8)
     if not packet[0] & 1 and new[checksum:checksum + 2] != b"\0\0":
         word = at - (at - begin) % 2  # a payload begins at an even place of what is summed

@@ -7,8 +7,10 @@ import contextlib
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import job
@@ -113,6 +115,18 @@ class Damage(Hosts):
             for part in "magic", "origin", "bytes", "tag":
                 self.ends(f"part={part}", f"WEFT_NETWORK_LIBRARY={library}", link=library)
         self.ends("part=sequence", "WEFT_NETWORK_LIBRARY=ofi", "WEFT_ENCRYPT=on", link="ofi")
+
+    def test_weft_why_does_not_blame_the_program_for_what_was_turned_away(self):
+        # Neither the origin nor the proof tells that it is a rank's.
+        asking = {**os.environ, "WEFT_REMOTE_LAUNCHER": os.environ["HYDRA"], "WEFT_RSH": str(job.HERE / "rsh")}
+        with self.spoiled(100, "part=no_rank+proof", ("WEFT_NETWORK_LIBRARY=ofi",)) as running:
+            said, end = "", time.monotonic() + HANGS
+            while "turned away" not in said and time.monotonic() < end and running.wait(0.1) is None:
+                done = subprocess.run([os.environ["WEFT"], "why", "--hosts", "h1,h2", str(running.pids[0])], env=asking,
+                                      capture_output=True, text=True, timeout=HANGS, check=False)
+                said = done.stdout + done.stderr
+            self.assertRegex(said, r"turned away \d+\. If they were changed on their way, ranks 0 and 1 wait for what", running.output)
+            self.assertNotIn("deadlock: ", said)
 
 
 if __name__ == "__main__":

@@ -86,6 +86,29 @@ TEST(Findings, TwoRanksThatReceiveFromEachOtherAreADeadlock) {
   EXPECT_EQ(found[0].ranks, (std::vector<int32_t>{0, 1}));
 }
 
+TEST(Findings, ACircleAfterMessagesWereTurnedAwayIsNotBlamedOnTheProgram) {
+  Snapshot s = job(3);
+  receive(s, 0, 1, 3);
+  receive(s, 1, 0, 3);
+  s.processes[1].page.turned_away = 2;
+  const auto found = find_causes(s);
+  EXPECT_EQ(found[0].cause, Cause::turned_away);
+  EXPECT_TRUE(says(found[0].text,
+                   "rank 1 (pid 101) has turned away 2. If they were changed on their way, ranks 0 and 1 wait for"))
+      << found[0].text;
+  EXPECT_TRUE(any_certain(found));
+  EXPECT_FALSE(has(found, Cause::deadlock));
+}
+
+TEST(Findings, WhatWasTurnedAwayIsToldWithAnyOtherFinding) {
+  Snapshot s = job(2);
+  receive(s, 0, 1, 3);
+  s.processes[0].page.turned_away = 1;
+  const auto found = find_causes(s);
+  EXPECT_EQ(found[0].cause, Cause::computes);
+  EXPECT_TRUE(says(found[0].lines.back(), "rank 0 (pid 100) has turned away 1")) << found[0].lines.back();
+}
+
 TEST(Findings, AChainToARankThatComputesIsNoDeadlock) {
   Snapshot s = job(3);
   receive(s, 0, 1, 3);

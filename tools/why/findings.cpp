@@ -305,6 +305,34 @@ void find_cycle(const Graph& graph, std::vector<Finding>& findings) {
   findings.push_back(std::move(f));
 }
 
+// ---- Messages that were changed on their way
+
+std::string turned_away_text(const Snapshot& snapshot) {
+  std::string text;
+  for (const Process& p : snapshot.processes) {
+    if (p.page.turned_away == 0) continue;
+    text.append(text.empty() ? "" : ", ").append(person(p)).append(" has turned away ");
+    text.append(std::to_string(p.page.turned_away));
+  }
+  if (text.empty()) return text;
+  return "messages or connections of other hosts did not prove to be of this job: " + text;
+}
+
+// A circle of waits is no fault of the program where a message of it may be among those.
+void find_turned_away(const Snapshot& snapshot, std::vector<Finding>& findings) {
+  const std::string text = turned_away_text(snapshot);
+  if (text.empty()) return;
+  for (Finding& f : findings) {
+    if (f.cause != Cause::deadlock && f.cause != Cause::lock) continue;
+    f.cause = Cause::turned_away;
+    f.text = text + ". If they were changed on their way, " + ranks_text(f.ranks) +
+             " wait for what they brought, and not because of the program";
+    f.lines.insert(f.lines.begin(), "look for a broken cable, adapter or switch between the hosts");
+    return;
+  }
+  findings.front().lines.push_back(text);
+}
+
 // ---- Ranks that others wait for, and that may still act
 
 Cause cause_of(const Process* p) {
@@ -425,9 +453,9 @@ bool is_certain(Cause cause) {
 }
 
 const char* name(Cause cause) {
-  constexpr const char* names[] = {"ended",    "stopped",   "threads locked", "mismatch",  "near miss",
-                                   "deadlock", "lock",      "starting",       "computes",  "sleeps",
-                                   "threads",  "elsewhere", "unknown",        "not in MPI"};
+  constexpr const char* names[] = {"ended",       "stopped",  "threads locked", "mismatch", "near miss",
+                                   "turned away", "deadlock", "lock",           "starting", "computes",
+                                   "sleeps",      "threads",  "elsewhere",      "unknown",  "not in MPI"};
   return names[static_cast<int>(cause)];
 }
 
@@ -441,6 +469,7 @@ std::vector<Finding> find_causes(const Snapshot& snapshot) {
   find_cycle(graph, findings);
   find_busy(graph, findings);
   if (findings.empty()) findings.push_back(nothing_found(snapshot));
+  find_turned_away(snapshot, findings);
   std::set<std::string> told;  // a line is of use once
   for (Finding& f : findings) {
     std::erase_if(f.lines, [&](const std::string& line) { return !told.insert(line).second; });

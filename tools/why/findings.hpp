@@ -17,6 +17,7 @@ enum class Cause : uint8_t {
   threads_locked,  // all threads of a rank wait for each other, outside of MPI
   mismatch,        // ranks call different collective operations, or with different arguments
   near_miss,       // a message is there that differs from the awaited one
+  turned_away,     // ranks wait for each other, and messages were turned away that may have ended that
   deadlock,        // ranks wait for each other
   lock,            // the same, and one of them holds a lock of a window
   starting,        // a rank has not called MPI_Init

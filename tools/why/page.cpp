@@ -89,6 +89,7 @@ bool read_page(const void* bytes, size_t size, Page& page) {
   page.size = from.size;
   page.concurrent = from.concurrent != 0;
   page.untold = from.untold;
+  page.turned_away = from.turned_away;
   page.arrived = from.arrived;
   page.open = from.open;
   page.job = bounded_text(from.job);

@@ -75,6 +75,7 @@ struct Page {
   int32_t size = 1;
   bool concurrent = false;
   uint32_t untold = 0;
+  uint64_t turned_away = 0;
   uint32_t arrived = 0;
   uint32_t open = 0;
   std::string job;

@@ -19,6 +19,7 @@
 #include "base/setting.hpp"
 #include "boot/job.hpp"
 #include "transport/api/failure.hpp"
+#include "transport/api/turned_away.hpp"
 #include "transport/net/network.hpp"
 
 namespace weft::transport::net {
@@ -307,8 +308,9 @@ bool Lifelines::welcome(Caller& caller) {
   }
   if (got == Got::word && !answered) greet(caller, word);
   // A caller that goes without a word may be a rank that has called anew.
-  if (!answered && caller.rank < 0 && got != Got::end && strangers_++ == 0) {
-    base::warn(unproved_connection());
+  if (!answered && caller.rank < 0 && got != Got::end) {
+    count_turned_away();
+    if (strangers_++ == 0) base::warn(unproved_connection());
   }
   return answered || caller.rank < 0;
 }

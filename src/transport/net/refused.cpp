@@ -5,6 +5,7 @@
 
 #include "base/message.hpp"
 #include "transport/api/failure.hpp"
+#include "transport/api/turned_away.hpp"
 #include "transport/net/transport.hpp"
 
 namespace weft::transport::net {
@@ -55,6 +56,7 @@ void NetTransport::refuse(uint32_t lane, const unsigned char* frame, size_t byte
 }
 
 void NetTransport::turn_away(size_t bytes) {
+  count_turned_away();
   if (strangers_.fetch_add(1, std::memory_order_relaxed) != 0) return;
   base::warn({.cause = "a message of " + std::to_string(bytes) +
                        " bytes came in that is not from a rank of this job; it is turned away, as others will be",

@@ -16,6 +16,7 @@
 #include "base/message.hpp"
 #include "base/own_cpus.hpp"
 #include "transport/api/failure.hpp"
+#include "transport/api/turned_away.hpp"
 
 namespace weft::transport::relay {
 namespace {
@@ -263,6 +264,7 @@ net::Events::Came Speaker::came(uint32_t /*lane*/, const unsigned char* frame, s
                   .remedy = ""});
     }
     return Came::refused;
+    count_turned_away();
   }
   Place& to = places_[place];
   if (to.held < memory_.layout().held && to.waiting.empty()) {

@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/message.hpp"
+#include "transport/api/turned_away.hpp"
 #include "transport/net/network.hpp"
 
 namespace weft::transport::tcp {
@@ -233,9 +234,8 @@ void Connector::no_descriptors(uint64_t now) {
 }
 
 void Connector::turn_away(Guest& guest, bool stranger) {
-  if (stranger && strangers_++ == 0) {
-    base::warn(net::unproved_connection());
-  }
+  if (stranger) count_turned_away();
+  if (stranger && strangers_++ == 0) base::warn(net::unproved_connection());
   links_.port(0).pending.fetch_sub(1, std::memory_order_relaxed);
   guests_.remove_if([&](const Guest& g) { return &g == &guest; });
 }
