@@ -116,6 +116,9 @@ class Damage(Hosts):
                 self.ends(f"part={part}", f"WEFT_NETWORK_LIBRARY={library}", link=library)
         self.ends("part=sequence", "WEFT_NETWORK_LIBRARY=ofi", "WEFT_ENCRYPT=on", link="ofi")
 
+    def test_the_receiver_of_a_frame_to_a_host_that_shares_an_endpoint(self):
+        self.goes_on("part=prefix", "WEFT_NETWORK_LIBRARY=ofi", "WEFT_MINIMUM_MEMORY=host")
+
     def test_weft_why_does_not_blame_the_program_for_what_was_turned_away(self):
         # Neither the origin nor the proof tells that it is a rank's.
         asking = {**os.environ, "WEFT_REMOTE_LAUNCHER": os.environ["HYDRA"], "WEFT_RSH": str(job.HERE / "rsh")}

@@ -328,7 +328,7 @@ TEST_F(Relay, MoreNoticesThanTheRingHoldsAllArrive) {
 
 TEST_F(Relay, FramesForNoRankOfTheHostAreTurnedAway) {
   TestHost a(0, 2), b(2, 2);
-  for (const Prefix prefix : {Prefix{0, 0}, Prefix{4, 0}, Prefix{~0u, 0}, Prefix{3, 1}}) {
+  for (const Prefix prefix : {Prefix{0, 0}, Prefix{4, 0}, Prefix{~0u, 0}, Prefix{0, rank_check(4)}}) {
     Bytes frame(100);
     std::memcpy(frame.data(), &prefix, sizeof prefix);
     b.wire->coming.push_back(frame);
@@ -338,6 +338,20 @@ TEST_F(Relay, FramesForNoRankOfTheHostAreTurnedAway) {
   advance(a, b);
   EXPECT_EQ(b.rank(1).poll(), 0);
   EXPECT_EQ(b.wire->posted.size(), b.memory->layout().inward);
+}
+
+TEST_F(Relay, AFrameArrivesWhicheverBitOfItsPrefixIsChanged) {
+  TestHost a(0, 2), b(2, 2);
+  for (size_t bit = 0; bit < 8 * sizeof(Prefix); ++bit) {
+    Bytes frame = frame_of(100, 1);
+    const Prefix prefix{3, rank_check(3)};
+    std::memcpy(frame.data(), &prefix, sizeof prefix);
+    frame[bit / 8] ^= static_cast<unsigned char>(1u << bit % 8);
+    b.wire->coming.push_back(frame);
+    advance(a, b);
+    EXPECT_EQ(b.rank(1).poll(), 1) << "bit " << bit;
+    advance(a, b);
+  }
 }
 
 TEST_F(Relay, NumbersThatARankMayNotNameAreReportedAndNothingIsSent) {

@@ -132,7 +132,7 @@ int RelayCarrier::send(uint32_t /*lane*/, net::Buffer* buffer, const void* start
   const auto host = static_cast<uint32_t>(to >> 32);
   const auto rank = static_cast<uint32_t>(to);
   if (!announce(host)) return EAGAIN;
-  const Prefix prefix{rank, 0};
+  const Prefix prefix{rank, rank_check(rank)};
   auto* const front = static_cast<unsigned char*>(const_cast<void*>(start)) - sizeof prefix;
   std::memcpy(front, &prefix, sizeof prefix);
   const bool is_word = lent->use == Use::word;

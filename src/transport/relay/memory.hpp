@@ -26,10 +26,14 @@ namespace weft::transport::relay {
 
 // In front of each frame between speakers.
 struct Prefix {
-  uint32_t rank;  // the receiver
-  uint32_t lane;
+  uint32_t rank;   // the receiver
+  uint32_t check;  // rank_check() of it: if one of the two was changed on its way, the other tells the receiver
 };
 static_assert(sizeof(Prefix) == 8);
+// Different for each rank.
+inline uint32_t rank_check(uint32_t rank) {
+  return ~rank * 0x9e3779b1;
+}
 
 inline constexpr uint32_t address_most = 256;
 inline constexpr uint32_t outward_room = 64, inward_room = 16;

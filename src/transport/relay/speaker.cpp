@@ -246,8 +246,14 @@ bool Speaker::find_place(const unsigned char* frame, size_t bytes, uint32_t& pla
   Prefix prefix;
   if (bytes < sizeof prefix) return false;
   std::memcpy(&prefix, frame, sizeof prefix);
-  const auto at = std::lower_bound(here_.begin(), here_.end(), static_cast<int64_t>(prefix.rank));
-  if (at == here_.end() || *at != static_cast<int64_t>(prefix.rank) || prefix.lane != 0) return false;
+  auto at = std::lower_bound(here_.begin(), here_.end(), static_cast<int64_t>(prefix.rank));
+  if (at != here_.end() && *at != static_cast<int64_t>(prefix.rank)) at = here_.end();
+  if (at == here_.end() || prefix.check != rank_check(prefix.rank)) [[unlikely]] {
+    const auto checked = std::find_if(
+        here_.begin(), here_.end(), [&](int rank) { return rank_check(static_cast<uint32_t>(rank)) == prefix.check; });
+    if (checked != here_.end()) at = checked;
+  }
+  if (at == here_.end()) return false;
   place = static_cast<uint32_t>(at - here_.begin());
   return true;
 }
@@ -258,13 +264,13 @@ net::Events::Came Speaker::came(uint32_t /*lane*/, const unsigned char* frame, s
   uint32_t place = 0;
   if (bytes > memory_.layout().frame || !find_place(frame, bytes, place)) {
     carrier_->renew(frame);
+    count_turned_away();
     if (!std::exchange(warned_, true)) {
       base::warn({.cause = "a message of " + std::to_string(bytes) +
                            " bytes came in that is for no rank of this host; it is turned away, as others will be",
                   .remedy = ""});
     }
     return Came::refused;
-    count_turned_away();
   }
   Place& to = places_[place];
   if (to.held < memory_.layout().held && to.waiting.empty()) {
