@@ -26,7 +26,7 @@ QUEUE = 20000  # packets; packets beyond that are lost
 
 
 # What Weft sends, by its first bytes (src/transport/net/frame.hpp, tcp/reading.hpp, tcp/datagram.hpp, tcp/greeting.hpp,
-# net/lifeline.hpp and relay/memory.hpp), and where a part of it lies.
+# net/lifeline.hpp, relay/memory.hpp and ucx/reads.hpp), and where a part of it lies.
 FRAME, PUSHED, SEALED = b"F\x03", b"P\x03", b"S\x03"
 FRAMES = (FRAME, PUSHED, SEALED)
 FIELDS = {"magic": (0, 2), "sequence": (2, 2), "origin": (4, 4), "proof": (8, 8), "stamp": (16, 8), "context": (24, 4),
@@ -36,7 +36,7 @@ PARTS = {**{name: (FRAMES, *place) for name, place in FIELDS.items()}, "header":
          "pushed": ((PUSHED,), HEADER, 1024), "longer": (FRAMES, 37, 1), "no_rank": (FRAMES, 7, 1), "ask": ((b"WTA\x02",), 0, HEADER),
          "answer": ((b"WTR\x02",), 0, HEADER), "answered": ((b"WTR\x02",), HEADER, 1024), "invitation": ((b"WTI\x02",), 0, HEADER),
          "datagram": ((b"WTD\x02",), 0, 32), "greeting": ((b"WET\x04",), 0, 40), "lifeline": ((b"WEL\x02",), 0, 256),
-         "prefix": (FRAMES, -8, 8)}
+         "prefix": (FRAMES, -8, 8), "ucx_ask": ((b"WUA\x01",), 0, 40), "ucx_answer": ((b"WUR\x01",), 0, 24)}
 # The proof of a greeting, by its word.
 GREETINGS = {"hello": 2, "welcome": 3, "confirmed": 5}
 PARTS.update({name: ((b"WET\x04",), 32, 8) for name in GREETINGS})

@@ -131,6 +131,10 @@ class Damage(Hosts):
             self.assertRegex(said, r"turned away \d+\. If they were changed on their way, ranks 0 and 1 wait for what", running.output)
             self.assertNotIn("deadlock: ", said)
 
+    def test_questions_and_answers_about_reads_through_ucx(self):
+        for part in "ucx_ask", "ucx_answer":
+            self.goes_on(f"part={part}", "WEFT_NETWORK_LIBRARY=ucx", "WEFT_RDMA=on", "WEFT_RDMA_FROM=1000")
+
 
 if __name__ == "__main__":
     if not os.access(os.environ["HYDRA"], os.X_OK):

@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/crc32c.hpp"
 #include "device/adapter.hpp"
 #include "device/device.hpp"
+#include "transport/api/turned_away.hpp"
 #include "transport/ucx/status.hpp"
 
 namespace weft::transport::ucx {
@@ -31,7 +33,27 @@ void handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t call, void*
   must("ucp_worker_set_am_recv_handler", library().worker_set_am_recv_handler(worker, &handler));
 }
 
+// A stranger's message, or one of which both copies were changed.
+ucs_status_t turn_away() {
+  count_turned_away();
+  return UCS_OK;
+}
+
 }  // namespace
+
+template <class Message, uint32_t word>
+auto Reads::Twice<Message, word>::of(const Message& message) -> Twice {
+  const Copy copy{word, base::crc32c(&message, sizeof message), message};
+  return {{copy, copy}};
+}
+
+template <class Message, uint32_t word>
+const Message* Reads::Twice<Message, word>::whole() const {
+  for (const Copy& copy : copies) {
+    if (copy.magic == word && copy.check == base::crc32c(&copy.message, sizeof copy.message)) return &copy.message;
+  }
+  return nullptr;
+}
 
 void Reads::open(ucp_worker_h worker, const net::Registered& registered) {
   worker_ = worker;
@@ -53,14 +75,14 @@ int Reads::ask(ucp_ep_h endpoint, const ucs_status_t& broken, const MemoryRef& m
                                      .to_device = to_device,
                                      .state = Reading::State::asked,
                                      .asking = true,
-                                     .ask = {memory.key, memory.address + at, bytes, net::fresh_nonce()}});
+                                     .asks = Asks::of({memory.key, memory.address + at, bytes, net::fresh_nonce()})});
   ucp_request_param_t parameters = {};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   parameters.flags = UCP_AM_SEND_FLAG_REPLY;
   parameters.cb.send = on_asked;
   parameters.user_data = &reading;
   const ucs_status_ptr_t sending =
-      library().am_send_nbx(endpoint, ask_id, &reading.ask, sizeof reading.ask, nullptr, 0, &parameters);
+      library().am_send_nbx(endpoint, ask_id, &reading.asks, sizeof reading.asks, nullptr, 0, &parameters);
   if (is_error(sending)) {
     readings_.pop_back();
     return error_of(status_of(sending));
@@ -94,10 +116,12 @@ void Reads::forget_if_done(Reading& reading) {
 ucs_status_t Reads::on_ask(void* owner, const void* header, size_t header_bytes, void* /*data*/, size_t bytes,
                            const ucp_am_recv_param_t* about) {
   auto& ours = *static_cast<Reads*>(owner);
-  Ask ask{};
-  if (header_bytes != sizeof ask || bytes != 0 || (about->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0)
+  Asks asks{};
+  if (header_bytes != sizeof asks || bytes != 0 || (about->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0)
     return UCS_OK;
-  std::memcpy(&ask, header, sizeof ask);
+  std::memcpy(&asks, header, sizeof asks);
+  if (asks.whole() == nullptr) return turn_away();
+  const Ask ask = *asks.whole();
   const bool allowed = ask.bytes != 0 && ours.registered_->allows(ask.key, ask.address, ask.bytes);
   if (!allowed || !ours.answer(about->reply_ep, ask, false)) (void)ours.answer(about->reply_ep, ask, true);
   return UCS_OK;
@@ -106,7 +130,8 @@ ucs_status_t Reads::on_ask(void* owner, const void* header, size_t header_bytes,
 bool Reads::answer(ucp_ep_h endpoint, const Ask& ask, bool refused) {
   const auto* const from = refused ? nullptr : reinterpret_cast<const void*>(static_cast<uintptr_t>(ask.address));
   const bool of_device = !refused && device::owns(from);
-  Answering& answering = answering_.emplace_back(Answering{this, from, of_device, {ask.number, refused ? 1u : 0u}});
+  Answering& answering =
+      answering_.emplace_back(Answering{this, from, of_device, Answers::of({ask.number, refused ? 1u : 0u})});
   ucp_request_param_t parameters = {};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS |
                             UCP_OP_ATTR_FIELD_MEMORY_TYPE;
@@ -116,7 +141,7 @@ bool Reads::answer(ucp_ep_h endpoint, const Ask& ask, bool refused) {
   parameters.user_data = &answering;
   const device::InContext current(of_device ? from : nullptr);
   const ucs_status_ptr_t sending = library().am_send_nbx(
-      endpoint, answer_id, &answering.answer, sizeof answering.answer, from, refused ? 0 : ask.bytes, &parameters);
+      endpoint, answer_id, &answering.answers, sizeof answering.answers, from, refused ? 0 : ask.bytes, &parameters);
   if (sending == nullptr || is_error(sending)) answering_.pop_back();
   return !is_error(sending);
 }
@@ -132,16 +157,18 @@ void Reads::on_answered(void* request, ucs_status_t /*status*/, void* answering)
 ucs_status_t Reads::on_answer(void* owner, const void* header, size_t header_bytes, void* data, size_t bytes,
                               const ucp_am_recv_param_t* about) {
   auto& ours = *static_cast<Reads*>(owner);
-  Answer answer{};
-  if (header_bytes != sizeof answer) return UCS_OK;
-  std::memcpy(&answer, header, sizeof answer);
+  Answers answers{};
+  if (header_bytes != sizeof answers) return UCS_OK;
+  std::memcpy(&answers, header, sizeof answers);
+  const Answer* const answer = answers.whole();
+  if (answer == nullptr) return turn_away();
   const auto known = std::find_if(ours.readings_.begin(), ours.readings_.end(), [&](const Reading& one) {
-    return one.state == Reading::State::asked && one.ask.number == answer.number;
+    return one.state == Reading::State::asked && one.ask().number == answer->number;
   });
   if (known == ours.readings_.end()) return UCS_OK;
   Reading& reading = *known;
-  const bool comes = (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 && bytes == reading.ask.bytes;
-  if (answer.refused != 0 || !comes) {
+  const bool comes = (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 && bytes == reading.ask().bytes;
+  if (answer->refused != 0 || !comes) {
     ours.end(reading, UCS_ERR_REJECTED);
     return UCS_OK;
   }
@@ -161,7 +188,7 @@ ucs_status_t Reads::on_answer(void* owner, const void* header, size_t header_byt
 void Reads::on_come(void* request, ucs_status_t status, size_t bytes, void* reading) {
   auto& ours = *static_cast<Reading*>(reading);
   library().request_free(request);
-  ours.owner->end(ours, status == UCS_OK && bytes != ours.ask.bytes ? UCS_ERR_MESSAGE_TRUNCATED : status);
+  ours.owner->end(ours, status == UCS_OK && bytes != ours.ask().bytes ? UCS_ERR_MESSAGE_TRUNCATED : status);
 }
 
 void Reads::look() {

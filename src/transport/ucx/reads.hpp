@@ -41,7 +41,21 @@ class Reads {
   [[nodiscard]] const void* on_device() const;
 
  private:
-  // Messages from one process to the other.
+  // Messages from one process to the other, each in two copies with a check, as a reader waits for ever when one is
+  // changed on its way. UCX does not say who has sent them.
+  template <class Message, uint32_t word>
+  struct Twice {
+    struct Copy {
+      uint32_t magic;  // the kind and the version
+      uint32_t check;  // CRC32C of the message
+      Message message;
+    };
+    Copy copies[2];
+
+    static Twice of(const Message& message);
+    // A copy that is whole; nullptr: there is none.
+    const Message* whole() const;
+  };
   struct Ask {
     uint64_t key;
     uint64_t address;
@@ -52,6 +66,8 @@ class Reads {
     uint64_t number;
     uint64_t refused;  // 0: the bytes come with it
   };
+  using Asks = Twice<Ask, 0x01415557>;        // "WUA" in memory, and the version
+  using Answers = Twice<Answer, 0x01525557>;  // "WUR"
 
   struct Reading {
     enum class State : uint8_t { asked, coming, over };
@@ -62,13 +78,14 @@ class Reads {
     bool to_device;
     State state;
     bool asking;  // UCX has not sent the question yet
-    Ask ask;
+    Asks asks;
+    const Ask& ask() const { return asks.copies[0].message; }
   };
   struct Answering {
     Reads* owner;
     const void* from;
     bool of_device;
-    Answer answer;
+    Answers answers;
   };
 
   static ucs_status_t on_ask(void* owner, const void* header, size_t header_bytes, void* data, size_t bytes,
