@@ -135,6 +135,8 @@ class Carrier {
   // Reading a peer's memory, for carriers that can: nothing of what follows is asked of others. The first lane of a
   // peer stands for its memory.
   virtual bool reads() const { return false; }
+  // Whether what is read brings a check (check.hpp).
+  virtual bool checks_reads() const { return false; }
   // Lets peers read or write `bytes` at `memory`, until deregister(): `ref` is the peers' name for it, with a key of 64
   // bits that is not no_key. false: that cannot be. Thread-safe.
   [[nodiscard]] virtual bool register_memory(void* /*memory*/, size_t /*bytes*/, Access, MemoryRef& /*ref*/) {

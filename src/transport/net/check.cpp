@@ -29,6 +29,10 @@ bool checks_data(size_t bytes) {
   return check_setting.value() == always || (check_setting.value() == cheap && bytes <= cheap_bytes);
 }
 
+bool checks_all_data() {
+  return check_setting.value() == always;
+}
+
 uint32_t check_of(const void* data, size_t bytes) {
   const uint32_t sum = base::crc32c(data, bytes);
   return sum != 0 ? sum : ~0u;

@@ -12,6 +12,8 @@ namespace weft::transport::net {
 
 // Whether this process makes one for so many bytes (WEFT_CHECK_DATA).
 bool checks_data(size_t bytes);
+// Whether it does so for all, so that no data may go by a way that has none.
+bool checks_all_data();
 
 // Never 0.
 [[nodiscard]] uint32_t check_of(const void* data, size_t bytes);

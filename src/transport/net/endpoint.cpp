@@ -214,7 +214,8 @@ Post NetEndpoint::send_staged(uint8_t kind, Envelope envelope, const void* data,
 
 Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                         size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Written told) {
-  if (to.key == MemoryRef::no_key || !owner_.writes_.load(std::memory_order_relaxed)) return Post::unsupported;
+  if (to.key == MemoryRef::no_key || !owner_.writes_.load(std::memory_order_relaxed) || checks_all_data())
+    return Post::unsupported;
   auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
   buffer->peer = this;
   buffer->told = told;

@@ -331,8 +331,8 @@ int64_t NetTransport::eager_bytes() const {
 
 MemoryRef NetTransport::register_memory(void* address, size_t bytes, Access access) {
   MemoryRef memory{reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
-  const bool used = (access == Access::read && reads_.load(std::memory_order_relaxed)) ||
-                    (access == Access::write && capabilities_.write);
+  const bool may_read = reads_.load(std::memory_order_relaxed) && (!checks_all_data() || carrier_->checks_reads());
+  const bool used = (access == Access::read && may_read) || (access == Access::write && capabilities_.write);
   if (used && static_cast<int64_t>(bytes) >= read_from(carrier_->reads_from())) {
     (void)carrier_->register_memory(address, bytes, access, memory);
   }

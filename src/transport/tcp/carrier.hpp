@@ -37,6 +37,7 @@ class TcpCarrier final : public net::Carrier {
   bool pushes() const override { return true; }
   int push(net::Buffer* buffer, const void* data, size_t bytes, net::Address to) override;
   bool reads() const override { return !net::reading_is_off(); }
+  bool checks_reads() const override { return true; }
   int64_t reads_from() const override { return net::tcp_reads_from; }
   size_t read_most() const override;
   bool register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) override;
