@@ -40,6 +40,9 @@ PARTS = {**{name: (FRAMES, *place) for name, place in FIELDS.items()}, "header":
 # The proof of a greeting, by its word.
 GREETINGS = {"hello": 2, "welcome": 3, "confirmed": 5}
 PARTS.update({name: ((b"WET\x04",), 32, 8) for name in GREETINGS})
+# And of a word of a lifeline.
+WORDS = {"line_hello": 2, "line_confirmed": 3, "line_goodbye": 4}
+PARTS.update({name: ((b"WEL\x02",), 8, 8) for name in WORDS})
 
 
 def port(name):
@@ -91,6 +94,8 @@ def places_of(part, packet, begin, end):
             if start in FRAMES and not is_header(packet[place:min(place + HEADER, end)]):
                 last = first
             if part in GREETINGS and packet[place + 14:place + 15] != bytes((GREETINGS[part],)):
+                last = first
+            if part in WORDS and packet[place + 24:place + 25] != bytes((WORDS[part],)):
                 last = first
             if part == "data":
                 last = min(last, first + int.from_bytes(packet[place + 36:place + 40], "little"))

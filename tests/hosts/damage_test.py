@@ -68,7 +68,7 @@ class Damage(Hosts):
             self.clean(running)
 
     def test_a_greeting_is_tried_again(self):
-        for part in "hello", "welcome", "lifeline":
+        for part in "hello", "welcome", "line_hello":
             status, output = self.greets(part, 30)
             self.assertEqual(status, 0, output)
 
@@ -82,6 +82,12 @@ class Damage(Hosts):
         status, output = self.greets("confirmed", 100)
         self.assertNotIn(status, (None, 0), output)
         self.assertRegex(output, SAID)
+
+    def test_a_changed_word_of_a_lifeline_ends_the_job_and_no_rank_is_blamed(self):
+        status, output = self.greets("line_confirmed", 100)
+        self.assertNotIn(status, (None, 0), output)
+        self.assertIn("changed on their way from rank 1 on host h2 (rank 1) to rank 0 on host h1 (rank 0), over the conn", output)
+        self.assertNotIn("without MPI_Finalize", output)
 
     def test_a_header_over_tcp(self):
         for part in "magic", "origin", "proof", "longer", "staged", "kind", "lane", "sequence", "tag":

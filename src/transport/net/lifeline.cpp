@@ -306,6 +306,8 @@ bool Lifelines::welcome(Caller& caller) {
     adopt(std::move(caller.socket), caller.key, caller.hello, false);
     return true;
   }
+  // It holds the connection, and would see an end of it.
+  if (got == Got::word && answered) report_changed(caller.rank, text_of(caller.hello));
   if (got == Got::word && !answered) greet(caller, word);
   // A caller that goes without a word may be a rank that has called anew.
   if (!answered && caller.rank < 0 && got != Got::end) {
@@ -473,6 +475,7 @@ void Lifelines::lose(Line& line, int error) {
   const bool process = error == 0 || error == ECONNRESET || error == EPIPE;
   line.socket.close();
   wait_for_cause(process ? launcher_first_ms : line.above ? upper_first_ms : 0);
+  if (error == EBADMSG) return report_changed(line.rank, host);
   if (!begin_end()) end_with_others();
   const std::string noticed = "; noticed by rank " + std::to_string(start_.rank) + " on host " + start_.host;
   if (process) {  // which closes its connection; the kernel of a host that has waited too long for ours resets it
@@ -490,6 +493,15 @@ void Lifelines::lose(Line& line, int error) {
        {.cause = "host " + host + " is lost: " + why + noticed,
         .remedy = "see whether that host is up and the network between the two works; WEFT_LOST_AFTER says how "
                   "many seconds a host may be silent"});
+}
+
+void Lifelines::report_changed(int rank, const std::string& host) {
+  if (!begin_end()) end_with_others();
+  fail(rank, {.cause = "data were changed on their way from rank " + std::to_string(rank) + " on host " + host +
+                       " to rank " + std::to_string(start_.rank) + " on host " + start_.host +
+                       ", over the connection by which hosts notice that others are lost",
+              .remedy = "look for a broken cable, adapter or switch between the two hosts, or for somebody who changes "
+                        "what is sent"});
 }
 
 void Lifelines::say_goodbye() {

@@ -134,6 +134,7 @@ class Lifelines {
   void look_at_keeper();
   bool keeper_left() const { return start_.page->keeper.load(std::memory_order_acquire) == 0; }
   void lose(Line& line, int error);
+  void report_changed(int rank, const std::string& host);
   void wait_for_cause(int milliseconds);
   bool told_of_end();
   bool begin_end();
