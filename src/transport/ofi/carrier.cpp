@@ -318,6 +318,11 @@ void OfiCarrier::failed(uint32_t lane, net::Events& events) {
   if (fi_cq_readerr(port.completions, &entry, 0) < 1) return;
   if (port.is_reading(entry.op_context)) {
     end_read(port, static_cast<Reading*>(entry.op_context), entry.err != 0 ? entry.err : EIO, events);
+  } else if (entry.op_context == nullptr) {
+    fail_for_good(
+        {.cause = std::string("libfabric reports an error that belongs to no message: ") + ofi::error_text(entry.err),
+         .remedy = "look for a broken cable, adapter or switch between the hosts, or set "
+                   "WEFT_NETWORK_LIBRARY=tcp, with which Weft checks all that comes in"});
   } else if (!port.is_incoming(entry.op_context)) {
     end_sent(lane, static_cast<net::Buffer*>(entry.op_context), entry.err, events);
   } else if (entry.err != FI_ECANCELED) {
