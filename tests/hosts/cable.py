@@ -5,12 +5,13 @@
 
     cable.py A B FAULTS PIDFILE
 
-FAULTS is a file that is read again when it changes: 'delay=MS jitter=MS drop=PERCENT reorder=PERCENT flip=PERCENT', all 0 where
-not given. A packet that is out of order is not delayed. The process id is in PIDFILE once packets pass. hosts.sh spoil starts it.
+FAULTS is a file that is read again when it changes: 'delay=MS jitter=MS drop=PERCENT double=PERCENT reorder=PERCENT
+flip=PERCENT', all 0 where not given. A packet that is out of order is not delayed; one that is doubled comes at two
+times. The process id is in PIDFILE once packets pass. hosts.sh spoil starts it.
 
 'flip' changes a bit of so many of the packets that have the 'part', and leaves checksums valid, as a broken adapter or switch
-does: 'part=NAME' is a key of PARTS or 'any'; 'part=A+B' changes a bit of each, in one frame. 'way=out' are the packets from A to B, 'way=in' the others; 'over=tcp' and
-'over=udp' leave out the rest; 'seed=N' begins a series of choices."""
+does: 'part=NAME' is a key of PARTS or 'any'; 'part=A+B' changes a bit of each, in one frame. 'way=out' are the
+packets from A to B, 'way=in' the others; 'over=tcp' and 'over=udp' leave out the rest; 'seed=N' begins a series of choices."""
 import heapq
 import os
 import random
@@ -55,7 +56,7 @@ def port(name):
 
 
 def read_faults(path):
-    faults = {**dict.fromkeys(("delay", "jitter", "drop", "reorder", "flip"), 0.0), "part": "any", "way": "", "over": ""}
+    faults = {**dict.fromkeys(("delay", "jitter", "drop", "double", "reorder", "flip"), 0.0), "part": "any", "way": "", "over": ""}
     with open(path) as file:
         for word in file.read().split():
             name, value = word.split("=")
@@ -165,11 +166,12 @@ def main():
                     continue
                 if faults["flip"]:
                     packet = flipped(packet, faults, "out" if s is first else "in")
-                due = time.monotonic()
-                if 100 * random.random() >= faults["reorder"]:
-                    due += (faults["delay"] + faults["jitter"] * random.random()) / 1000
-                number += 1
-                heapq.heappush(late, (due, number, ports[s], packet))
+                for _ in range(1 + (100 * random.random() < faults["double"])):
+                    due = time.monotonic()
+                    if 100 * random.random() >= faults["reorder"]:
+                        due += (faults["delay"] + faults["jitter"] * random.random()) / 1000
+                    number += 1
+                    heapq.heappush(late, (due, number, ports[s], packet))
 
 
 if __name__ == "__main__":
