@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Fails when a file includes what stands to the right of its layer, or its folder in src/mpi, when folders of src/core
-include each other in a circle, or when a file ends the process where the policy should (docs/architecture.md)."""
+include each other in a circle, when more than three units of src and tools do, or when a file ends the process where the
+policy should (docs/architecture.md). A unit is a source with its header. --circles prints those there are."""
 import pathlib
 import re
 import sys
@@ -14,6 +15,9 @@ LEVEL = {"base": 0, "pages": 1, "stats": 1, "device": 1, "topo": 2, "boot": 2, "
 CHAPTERS = ["object", "env", "observe", "datatype", "p2p", "coll", "comm", "topo", "win", "stream", "file", "process", "tools"]
 # The runtime knows nothing of MPI's own header below the mpi layer.
 MPI_HEADER_FROM = LEVEL["mpi"]
+# Circles of units: at most MOST, and in these folders so many, until they are cut.
+MOST = 3
+LARGER = {"coll": 12, "boot": 10, "device": 7, "core/rma": 7, "mpi/object": 6, "transport/net": 4}
 # Failures are reported to the policy, which alone ends the process, in the layers named.
 POLICY = pathlib.PurePath("src/core/failure.cpp")
 REPORTS_TO_POLICY = ["transport", "core", "coll", "io"]
@@ -72,9 +76,57 @@ def core_cycles(root):
             yield f"{where}, and {other} includes {folder} in turn"
 
 
+def units(root):
+    """What each unit of src and tools includes, by the path without its suffix."""
+    includes = {}
+    for top in "src", "tools":
+        for path in sorted((root / top).rglob("*.[ch]pp")):
+            unit = path.relative_to(root / top).with_suffix("").as_posix()
+            others = {str(pathlib.PurePosixPath(name).with_suffix("")) for name in INCLUDE.findall(path.read_text())}
+            includes.setdefault(unit, set()).update(others - {unit})
+    return {unit: sorted(others & includes.keys()) for unit, others in includes.items()}
+
+
+def circles(includes):
+    """The sets of units that reach each other, the largest first (Tarjan's strongly connected components)."""
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(unit):
+        number[unit] = low[unit] = len(number)
+        stack.append(unit)
+        for other in includes[unit]:
+            if other not in number:
+                visit(other)
+            if other in stack:
+                low[unit] = min(low[unit], low[other])
+        if low[unit] == number[unit]:
+            at = stack.index(unit)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for unit in includes:
+        if unit not in number:
+            visit(unit)
+    return sorted(found, key=len, reverse=True)
+
+
+def large_circles(found):
+    for circle in found:
+        folder = circle[0].rpartition("/")[0]
+        most = LARGER.get(folder, MOST)
+        if len(circle) > most:
+            yield f"{len(circle)} units include each other in a circle, at most {most} of {folder} may: {' '.join(circle)}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    found = [*violations(root), *core_cycles(root)]
+    sys.setrecursionlimit(10000)
+    ring = circles(units(root))
+    if "--circles" in sys.argv:
+        for circle in ring:
+            print(len(circle), *circle)
+    found = [*violations(root), *core_cycles(root), *large_circles(ring)]
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0
