@@ -12,6 +12,7 @@
 
 #include "coll/agree.hpp"
 #include "core/progress.hpp"
+#include "core/rma/create.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/view.hpp"
 #include "datatype/predefined.hpp"

@@ -34,6 +34,7 @@
 #include "core/path.hpp"
 #include "core/peer.hpp"
 #include "core/protocol/wire.hpp"
+#include "core/rma/create.hpp"
 #include "core/rma/window.hpp"
 #include "core/world.hpp"
 

@@ -14,6 +14,7 @@
 #include "core/protocol/pending.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/request_number.hpp"
+#include "core/rma/create.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/window.hpp"
 #include "core/rma/wire.hpp"

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <mutex>
 
 #include "base/copy.hpp"
@@ -329,6 +330,11 @@ void serve_all(const transport::Arrival& arrival, const Frame& frame, const char
 }
 
 }  // namespace
+
+Shape shape_of(const Window& window) {
+  const bool dynamic = window.flavor == Flavor::dynamic;
+  return {dynamic ? std::numeric_limits<uint64_t>::max() : window.bytes, static_cast<uint64_t>(window.unit)};
+}
 
 void refuse_frame() {
   protocol_error(unknown_rank, {.cause = "a message for a window is not as long as it says, or names what there is not",

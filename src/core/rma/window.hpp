@@ -171,19 +171,6 @@ struct Window : base::Object {
   Window* shows = nullptr;                     // of a view: the window (view.hpp)
 };
 
-// ---- making. All ranks: prepare(), swap parts with those of their host, agree on the largest generation, then open().
-// When all have done so, operations may begin; if one of them has an error, all close().
-
-// Gives the window memory of its own, as window.wish says, or on_device; false: there is none, see window.grant.
-[[nodiscard]] bool allocate(Window& window, uint64_t bytes);
-// Fills in `part`. Allocates the memory for Flavor::allocate; `window.comm`, base, bytes and unit are set. Memory of
-// Flavor::shared has been laid out by the caller, who says in `part` whose it is where it is not our own.
-void prepare(Window& window, Flavor flavor, Part& part);
-// Takes the parts of the ranks of this host, ourselves among them, and the generation that all agreed on.
-void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<Part>& parts, uint32_t generation);
-// Gives everything back. All operations are over, on all ranks.
-void close(Window& window);
-
 // Room for what is known of each rank, which takes pages with the first rank in them that is contacted. false: no
 // address space.
 [[nodiscard]] bool reserve_targets(Window& window);
@@ -195,7 +182,7 @@ void release_targets(Window& window);
 
 // The size and the displacement unit of a target's window are known from here on. A rank of another host is asked for
 // them when it is first contacted, and answers when it makes progress.
-void ask_to_meet(Window& window, int32_t rank);
+void ask_to_meet(Window& window, int32_t rank);  // by create.cpp
 inline Target& meet(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
   if (!target.met.load(std::memory_order_acquire)) [[unlikely]]

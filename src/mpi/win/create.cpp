@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Making and ending windows, and their memory (MPI-5.0, 12.2.1 to 12.2.5).
 
+#include "core/rma/create.hpp"
+
 #include <algorithm>
 #include <climits>
 #include <cstring>
