@@ -16,8 +16,8 @@
 #include "coll/offload_faults.hpp"
 #include "coll/offload_wait.hpp"
 #include "coll/scratch.hpp"
-#include "transport/net/open.hpp"
 #include "transport/ofi/collective.hpp"
+#include "transport/select/hosts.hpp"
 
 namespace weft::coll::offload {
 

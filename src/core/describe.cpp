@@ -6,7 +6,7 @@
 
 #include "core/path.hpp"
 #include "core/settings.hpp"
-#include "transport/open.hpp"
+#include "transport/select/transports.hpp"
 
 namespace weft::core {
 

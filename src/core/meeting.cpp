@@ -35,7 +35,7 @@
 #include "core/settings.hpp"
 #include "core/thread.hpp"
 #include "core/waiting.hpp"
-#include "transport/net/open.hpp"
+#include "transport/select/hosts.hpp"
 
 namespace weft::core {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/lock.hpp"
 #include "core/stamp.hpp"
 #include "transport/api/transport.hpp"
-#include "transport/open.hpp"
+#include "transport/select/transports.hpp"
 
 namespace weft::core {
 

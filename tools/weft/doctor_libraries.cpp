@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/setting.hpp"
-#include "transport/net/open.hpp"
+#include "transport/select/hosts.hpp"
 #include "weft/doctor.hpp"
 #include "why/libraries.hpp"
 

@@ -21,7 +21,7 @@
 
 #include "boot/host_page.hpp"
 #include "transport/net/frame.hpp"
-#include "transport/net/open.hpp"
+#include "transport/net/opening.hpp"
 #include "transport/net/socket.hpp"
 
 namespace weft::transport::net {

@@ -16,7 +16,7 @@
 #include "transport/api/transport.hpp"
 #include "transport/net/carrier.hpp"
 #include "transport/net/cipher.hpp"
-#include "transport/net/open.hpp"
+#include "transport/net/opening.hpp"
 
 namespace weft::transport::net {
 

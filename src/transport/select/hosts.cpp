@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/net/open.hpp"
+#include "transport/select/hosts.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -8,11 +8,11 @@
 #include "base/setting.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/cipher.hpp"
-#include "transport/net/open_shared.hpp"
 #include "transport/net/transport.hpp"
 #include "transport/ofi/carrier.hpp"
 #include "transport/ofi/library.hpp"
 #include "transport/ofi/provider.hpp"
+#include "transport/select/shared.hpp"
 #include "transport/tcp/carrier.hpp"
 #include "transport/ucx/carrier.hpp"
 #include "transport/ucx/device.hpp"

@@ -19,7 +19,7 @@
 #include "boot/host_page.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/inlined.hpp"
-#include "transport/net/open.hpp"
+#include "transport/net/opening.hpp"
 
 namespace weft::transport {
 namespace net {
@@ -33,16 +33,6 @@ class Watch;
 
 // The size, which boot::join() asks for, of the shared memory of so many ranks of a host.
 [[nodiscard]] size_t segment_bytes(int places);
-
-// A job of another host, which a process of ours has met at a port (docs/dynamic.md, "Two hosts").
-struct FarJob {
-  int first;           // of its ranks, as we number them: a block
-  int place;           // ours in our job
-  bool senior;         // which of the two jobs ours is: the other one says the opposite
-  std::string secret;  // 32 hexadecimal digits that the ranks of the two alone know
-  bool sleeps;         // as of HostsOpening
-  bool threads;
-};
 
 // A process and its host.
 struct HostOpening {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/open.hpp"
+#include "transport/select/transports.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -11,10 +11,10 @@
 #include "transport/api/failure.hpp"
 #include "transport/api/memory.hpp"
 #include "transport/mock/transport.hpp"
-#include "transport/net/far_jobs.hpp"
 #include "transport/net/lifeline.hpp"
-#include "transport/net/open_shared.hpp"
 #include "transport/net/reading.hpp"
+#include "transport/select/far_jobs.hpp"
+#include "transport/select/shared.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/other_jobs.hpp"

@@ -11,8 +11,8 @@
 #include <array>
 #include <atomic>
 
+#include "transport/net/opening.hpp"
 #include "transport/net/socket.hpp"
-#include "transport/open.hpp"
 
 namespace weft::transport::net {
 

@@ -4,8 +4,8 @@
 
 // The transport between hosts where the ranks of a host share an endpoint (transport/relay).
 
-#include "transport/net/open.hpp"
 #include "transport/relay/carrier.hpp"
+#include "transport/select/hosts.hpp"
 
 namespace weft::transport::net {
 

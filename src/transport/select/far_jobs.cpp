@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/net/far_jobs.hpp"
+#include "transport/select/far_jobs.hpp"
 
 #include <sys/epoll.h>
 
@@ -12,7 +12,7 @@
 #include "boot/job_number.hpp"
 #include "boot/notes.hpp"
 #include "transport/api/failure.hpp"
-#include "transport/net/open.hpp"
+#include "transport/select/hosts.hpp"
 
 namespace weft::transport::net {
 namespace {
