@@ -34,7 +34,7 @@ struct Identity {
   boot::RankStatus& line_at(int32_t place) const;
 };
 
-// That of the current world.
+// It points into the current world (core/world.hpp).
 [[gnu::visibility("hidden")]] extern Identity* identity;
 
 }  // namespace weft::core

@@ -97,7 +97,7 @@ struct Lanes {
   bool receives_streams();  // data of streams (R1) are on their way to matched receives
 };
 
-// Those of the current world.
+// It points into the current world (core/world.hpp).
 [[gnu::visibility("hidden")]] extern Lanes* lanes;
 
 // Whether a stream comes in for a receive; with the lane held. By protocol/r1_stream.cpp.

@@ -169,7 +169,7 @@ bool forget(OtherJob* job) {
   return true;
 }
 
-// Those that have ended and that nothing connects us with.
+// Forgets those that have ended and that nothing connects us with.
 void forget_ended() {
   for (OtherJob* const job : known_jobs()) {
     if (has_ended(*job)) (void)forget(job);

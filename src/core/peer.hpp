@@ -24,7 +24,7 @@ inline constexpr int64_t tiny_bytes = transport::inlined::cell_bytes;
 struct Waiting;
 struct Peer;
 
-// Those to one peer, in order. With the lock of the SendQueues that they are in.
+// The messages to one peer, in order. The lock of its SendQueues is held.
 struct SendQueue {
   Waiting* first = nullptr;
   Waiting* last = nullptr;
@@ -112,14 +112,14 @@ struct Peers {
   base::Lock connect_lock;
   SendQueues send_queues[transport::max_lanes];
 
-  // As far as it is known.
+  // The result is `PeerTable::stranger` for a peer that is not known yet.
   Peer* find(int32_t job_rank) const { return table.find(job_rank); }
-  // Thread-safe. Makes the way to it.
+  // Makes the way to the peer where there is none. Thread-safe.
   Peer& of(int32_t job_rank) {
     Peer* p = find(job_rank);
     return p != &PeerTable::stranger ? *p : *connect(job_rank);
   }
-  // For forget_peer() (core/send_queue.hpp).
+  // This is for forget_peer() (core/send_queue.hpp).
   void forget(int32_t job_rank);
   void set_congested(bool on);
   // Of so many ranks. The transports are the caller's: they are set after open(), and live until close() has returned.
@@ -130,7 +130,7 @@ struct Peers {
   Peer* connect(int32_t job_rank);
 };
 
-// Those of the current world.
+// It points into the current world (core/world.hpp).
 [[gnu::visibility("hidden")]] extern Peers* peers;
 
 }  // namespace weft::core

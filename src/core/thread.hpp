@@ -123,7 +123,7 @@ struct ThreadList {
   bool has_key = false;
 };
 
-// Those of the current world.
+// It points into the current world (core/world.hpp).
 [[gnu::visibility("hidden")]] extern ThreadList* threads;
 
 // The calling thread's at MPI_THREAD_MULTIPLE; nullptr before its first call.

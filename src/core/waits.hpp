@@ -50,7 +50,7 @@ struct Waits {
   }
 };
 
-// Those of the current world.
+// It points into the current world (core/world.hpp).
 [[gnu::visibility("hidden")]] extern Waits* waits;
 
 // Sets what threads do before they sleep, for so many threads of the program.
