@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files generated into the build for OpenSHMEM: entry points, names for the linker's map, the link stub; and what statistics
-count of its calls (docs/explaining.md)."""
+"""Generates into the build, for OpenSHMEM: entry points, names for the linker's map, the link stub, and the functions that count
+calls for statistics (docs/explaining.md)."""
 import re
 
 from build_files import BANNER, definition

@@ -242,7 +242,7 @@ int visit(int number, OtherJob& made, std::string& why) {
   return -1;
 }
 
-// The same of a job of another host, of which our mpiexec knows.
+// Asks our mpiexec about a job of another host.
 bool visit_far(int number, OtherJob& made, std::string& why) {
   constexpr int patience_s = 10;
   boot::Packet answer;

@@ -20,7 +20,7 @@ namespace weft::core {
 // Makes the job with this number (boot/job_number.hpp) known, if it is not ours; `id`, unless it is empty, is its name.
 // Why it cannot be, or has no such place; empty: it is.
 [[nodiscard]] std::string meet_job(int number, const std::string& id, int32_t place);
-// The same of the jobs that these ranks are of.
+// Does so for the jobs that these ranks are of.
 [[nodiscard]] std::string meet_jobs_of(const std::vector<int32_t>& ranks);
 
 // Whether two processes with these introductions can send to each other.

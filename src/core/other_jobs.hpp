@@ -39,8 +39,8 @@ struct OtherJob {
   base::Descriptor launcher;  // its mpiexec's process, readable when that has ended; of a far job, our own
   void* header = nullptr;
   size_t header_bytes = 0;
-  // Of a far job. Our mpiexec keeps a copy of the lines of that job's ranks, with one more behind them, which says when
-  // it knows no more of the job.
+  // A far job has these too. Our mpiexec keeps a copy of the lines of that job's ranks, with one more behind them,
+  // which says when it knows no more of the job.
   bool far = false;
   int32_t theirs = 0;  // the block that our job is for it
   uint32_t slot = 0;
@@ -105,7 +105,7 @@ struct FarPart {
 // The launcher's line of such a rank; nullptr: its job is not known.
 [[nodiscard]] boot::RankStatus* line_of_other(int32_t rank);
 
-// The same of any rank; nullptr: of another host, or of another job that we know nothing of any more.
+// The launcher's line of any rank; nullptr: the rank is on another host, or its job is not known any more.
 [[nodiscard]] boot::RankStatus* line_of(int32_t job_rank);
 // How many processes had a place before the one that has it now. 0 for the ranks that the job began with.
 [[nodiscard]] uint32_t generation_of(int32_t job_rank);

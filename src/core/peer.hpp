@@ -45,7 +45,7 @@ struct Peer {
   // one lane and one thread at a time, `wide` in all other cases.
   std::atomic<transport::inlined::Endpoint*> open = nullptr;
   std::atomic<transport::inlined::Endpoint*> wide = nullptr;
-  transport::inlined::Endpoint* near = nullptr;  // what one of them is when it is open
+  transport::inlined::Endpoint* near = nullptr;  // the value of the open one
   transport::Endpoint* endpoint = nullptr;
   transport::Transport* transport = nullptr;
   transport::LaneMap lane_map;
@@ -106,7 +106,7 @@ struct Peers {
   PeerTable table;
   Peer* last_made = nullptr;     // of those contacted, from which made_before leads to the others
   uint32_t mailbox_limit = 0;    // E0 up to here
-  Request* done_send = nullptr;  // what a send that left at once gives its caller
+  Request* done_send = nullptr;  // the request of all sends that left at once
   transport::Transports transports;
   std::atomic<uint64_t> queues_waiting = 0;  // a bit for each of them that has messages
   base::Lock connect_lock;

@@ -43,8 +43,8 @@ inline void free_request(Request* r) {
   this_thread().give_request(r);
 }
 
-// Describes the data of `count` elements in the request. Those on a device have a layout even without gaps, so that the
-// processor leaves them alone.
+// Describes the data of `count` elements in the request. Data on a device have a layout even without gaps, so
+// that the processor leaves them alone.
 inline void set_buffer(Request& r, void* buffer, int64_t count, Type& type) {
   r.buffer = buffer;
   r.bytes = count * type.size;

@@ -101,7 +101,7 @@ class Run:
     """One job and its fault."""
 
     def __init__(self, dice, args, fault, library, name):
-        self.dice, self.args, self.fault, self.library = dice, args, FAULTS[fault], library
+        self.dice, self.args, self.fault, self.carrier = dice, args, FAULTS[fault], library
         self.part = None
         self.settings = [f"WEFT_NETWORK_LIBRARY={library}", f"WEFT_LOST_AFTER={self.fault.lost_after}", *args.env]
         if fault == "damage":
@@ -119,7 +119,7 @@ class Run:
         self.bad = None  # the host with a bad cable
 
     def choose_part(self):
-        self.part = self.dice.choice([part for part in cable.PARTS if self.library in PARTS_OF.get(part, self.library)])
+        self.part = self.dice.choice([part for part in cable.PARTS if self.carrier in PARTS_OF.get(part, self.carrier)])
         self.settings += SETTINGS_FOR.get(self.part, [self.dice.choice(("WEFT_CHECK_DATA=on", "WEFT_ENCRYPT=on"))])
 
     def pids(self):
@@ -195,7 +195,7 @@ class Run:
             outcome = next((key for key, text in SAID.items() if text in said), "ended")
         if outcome == "lost" and self.longest > self.fault.lost_after / 2:
             return "late", ""
-        if outcome not in (*self.fault.allowed, *(self.fault.of_ucx if self.library == "ucx" else ())):
+        if outcome not in (*self.fault.allowed, *(self.fault.of_ucx if self.carrier == "ucx" else ())):
             return "FAILED", f"status {status}, {outcome}" if status else "it complains"
         return outcome, ""
 

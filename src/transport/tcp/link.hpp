@@ -153,7 +153,7 @@ struct Port {
 struct Ended {
   net::Buffer* first = nullptr;
   int error = 0;
-  bool changed = false;  // what came over the link was changed on its way: the link is to end, and the job
+  bool changed = false;  // data of the link were changed on their way: the link ends, and the job
 
   void add(net::Buffer* buffer) { buffer->next = std::exchange(first, buffer); }
   void report(uint32_t lane, net::Events& events) const;
