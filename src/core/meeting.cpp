@@ -67,7 +67,7 @@ bool has_ended(const OtherJob& job) {
   return poll(&p, 1, 0) > 0;
 }
 
-boot::RankStatus& line_of(const OtherJob& job, int32_t rank) {
+boot::RankStatus& line_in(const OtherJob& job, int32_t rank) {
   return boot::status_of(job.header, place_in(rank));
 }
 
@@ -81,7 +81,7 @@ enum class Being { there, left, lost };
 
 Being being_of(const OtherJob& job, int32_t rank, uint32_t generation) {
   const bool ended = has_ended(job);  // before its last word is read
-  const boot::RankStatus& line = line_of(job, rank);
+  const boot::RankStatus& line = line_in(job, rank);
   if (line.generation.load(std::memory_order_acquire) != generation) return is_leaving() ? Being::left : Being::lost;
   switch (static_cast<boot::Phase>(line.phase.load(std::memory_order_acquire))) {
     case boot::Phase::finalized:
@@ -121,7 +121,7 @@ bool tick() {
       peer_lost(rank, {.cause = way.cause, .remedy = way.remedy});
     if (being != Being::lost) continue;
     if (!std::exchange(with.suspected, true)) continue;
-    const uint32_t pid = line_of(*job, rank).pid.load(std::memory_order_relaxed);
+    const uint32_t pid = line_in(*job, rank).pid.load(std::memory_order_relaxed);
     const bool unreached = job->far && has_ended(*job);
     peer_lost(rank, {.cause = "a process of job " + job->id + " (pid " + std::to_string(pid) +
                               "), which this process is connected with, has ended without MPI_Finalize" +
