@@ -20,7 +20,7 @@ MPI_HEADER_FROM = LEVEL["mpi"]
 MOST = 3
 LARGER = {"coll": 12, "boot": 10, "device": 7, "mpi/object": 6}
 # Failures are reported to the policy, which alone ends the process, in the layers named.
-POLICY = pathlib.PurePath("src/core/failure.cpp")
+POLICY = pathlib.PurePath("src/core/object/failure.cpp")
 REPORTS_TO_POLICY = ["transport", "core", "coll", "io"]
 DIES = re.compile(r"\bbase::die\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)

@@ -6,8 +6,8 @@
 
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
-#include "core/completion.hpp"
-#include "core/other_jobs.hpp"
+#include "core/message/completion.hpp"
+#include "core/object/other_jobs.hpp"
 
 namespace weft::coll {
 

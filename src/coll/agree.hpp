@@ -6,7 +6,7 @@
 // error class; core::other_error says that the members have no context numbers left.
 
 #include "coll/schedule.hpp"
-#include "core/context.hpp"
+#include "core/dynamic/context.hpp"
 
 namespace weft::coll {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/call.hpp"
 
-#include "core/request.hpp"
+#include "core/object/request.hpp"
 
 namespace weft::coll::call {
 

@@ -11,7 +11,7 @@
 
 #include "coll/reducer.hpp"
 #include "coll/select.hpp"
-#include "core/comm.hpp"
+#include "core/object/comm.hpp"
 
 namespace weft::coll::call {
 

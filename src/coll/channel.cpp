@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/copy.hpp"
-#include "core/send_now.hpp"
+#include "core/message/send_now.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::coll {

@@ -11,8 +11,8 @@
 #include "coll/scratch.hpp"
 #include "coll/select.hpp"
 #include "coll/team.hpp"
-#include "core/identity.hpp"
-#include "core/p2p.hpp"
+#include "core/object/identity.hpp"
+#include "core/protocol/p2p.hpp"
 
 namespace weft::coll {
 

@@ -7,7 +7,7 @@
 
 #include "coll/block.hpp"
 #include "coll/reducer.hpp"
-#include "core/p2p.hpp"
+#include "core/protocol/p2p.hpp"
 
 namespace weft::coll {
 

@@ -9,11 +9,11 @@
 #include "coll/emptying.hpp"
 #include "coll/pattern.hpp"
 #include "coll/room.hpp"
-#include "core/failure.hpp"
-#include "core/identity.hpp"
 #include "core/memory/shared.hpp"
-#include "core/peer.hpp"
-#include "core/thread.hpp"
+#include "core/object/failure.hpp"
+#include "core/object/identity.hpp"
+#include "core/peer/peer.hpp"
+#include "core/thread/thread.hpp"
 
 namespace weft::coll {
 

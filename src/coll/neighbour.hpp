@@ -6,7 +6,7 @@
 // are numbered by the lists of neighbours; those of proc_null stay as they are.
 
 #include "coll/schedule.hpp"
-#include "core/neighbours.hpp"
+#include "core/object/neighbours.hpp"
 
 namespace weft::coll {
 

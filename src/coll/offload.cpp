@@ -10,7 +10,7 @@
 #include "coll/agree.hpp"
 #include "coll/channel.hpp"
 #include "coll/scratch.hpp"
-#include "core/failure.hpp"
+#include "core/object/failure.hpp"
 
 // The linker's names for the two ends of the section; weak, since a program may have no row at all.
 extern "C" {

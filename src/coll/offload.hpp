@@ -27,7 +27,7 @@
 #include "base/message.hpp"
 #include "coll/reducer.hpp"
 #include "coll/select.hpp"
-#include "core/comm.hpp"
+#include "core/object/comm.hpp"
 
 namespace weft::coll {
 

@@ -8,8 +8,8 @@
 
 #include "base/copy.hpp"
 #include "coll/plan.hpp"
-#include "core/failure.hpp"
-#include "core/waiting.hpp"
+#include "core/object/failure.hpp"
+#include "core/progress/waiting.hpp"
 
 namespace weft::coll::offload {
 

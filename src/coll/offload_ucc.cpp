@@ -16,7 +16,7 @@
 #include "coll/offload_rounds.hpp"
 #include "coll/offload_wait.hpp"
 #include "coll/scratch.hpp"
-#include "core/thread.hpp"
+#include "core/thread/thread.hpp"
 #include "transport/ucc/collective.hpp"
 
 namespace weft::coll::offload {

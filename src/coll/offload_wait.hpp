@@ -10,8 +10,8 @@
 
 #include "base/clock.hpp"
 #include "coll/offload.hpp"
-#include "core/account.hpp"
-#include "core/waiting.hpp"
+#include "core/diagnose/account.hpp"
+#include "core/progress/waiting.hpp"
 
 namespace weft::coll::offload {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/others.hpp"
 
-#include "core/growth.hpp"
-#include "core/peer.hpp"
+#include "core/dynamic/growth.hpp"
+#include "core/peer/peer.hpp"
 
 namespace weft::coll {
 namespace {

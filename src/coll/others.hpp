@@ -7,7 +7,7 @@
 #include <atomic>
 #include <vector>
 
-#include "core/comm.hpp"
+#include "core/object/comm.hpp"
 #include "transport/api/transport.hpp"
 
 namespace weft::coll {

@@ -10,7 +10,7 @@
 #include "coll/packed.hpp"
 #include "coll/plan.hpp"
 #include "coll/team.hpp"
-#include "core/tree.hpp"
+#include "core/object/tree.hpp"
 
 namespace weft::coll::plan {
 
@@ -20,7 +20,7 @@ auto after(const Ranks& ranks, int64_t distance) {
   return ranks[static_cast<int32_t>((ranks.place + distance) % ranks.size)];
 }
 
-// From place `top` to all, along a binomial tree (core/tree.hpp), to the largest subtree first.
+// From place `top` to all, along a binomial tree (core/object/tree.hpp), to the largest subtree first.
 template <class Way, class Ranks>
 void spread(Way& way, const Ranks& ranks, const Block& data, int32_t top) {
   const core::TreePlace tree = core::tree_place(ranks.place, ranks.size, top);

@@ -12,7 +12,7 @@
 #include "coll/pieces.hpp"
 #include "coll/share.hpp"
 #include "core/memory/region.hpp"
-#include "core/peer.hpp"
+#include "core/peer/peer.hpp"
 
 namespace weft::coll::peer_copy {
 

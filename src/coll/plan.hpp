@@ -22,7 +22,7 @@
 #include "coll/block.hpp"
 #include "coll/reducer.hpp"
 #include "coll/select.hpp"
-#include "core/p2p.hpp"
+#include "core/protocol/p2p.hpp"
 
 namespace weft::coll::plan {
 

@@ -11,11 +11,11 @@
 #include "coll/channel.hpp"
 #include "coll/desks.hpp"
 #include "coll/emptying.hpp"
-#include "core/failure.hpp"
-#include "core/identity.hpp"
 #include "core/memory/shared.hpp"
-#include "core/peer.hpp"
-#include "core/waiting.hpp"
+#include "core/object/failure.hpp"
+#include "core/object/identity.hpp"
+#include "core/peer/peer.hpp"
+#include "core/progress/waiting.hpp"
 
 namespace weft::coll {
 

@@ -46,8 +46,8 @@
 #include "coll/call.hpp"
 #include "coll/others.hpp"
 #include "coll/select.hpp"
-#include "core/comm.hpp"
 #include "core/memory/region.hpp"
+#include "core/object/comm.hpp"
 
 namespace weft::coll {
 

@@ -4,8 +4,8 @@
 
 #include "coll/desks.hpp"
 #include "coll/kept.hpp"
-#include "core/completion.hpp"
-#include "core/send_now.hpp"
+#include "core/message/completion.hpp"
+#include "core/message/send_now.hpp"
 
 namespace weft::coll {
 

@@ -17,9 +17,9 @@
 #include "coll/offload.hpp"
 #include "coll/room.hpp"
 #include "coll/table.hpp"
-#include "core/failure.hpp"
-#include "core/hosts.hpp"
-#include "core/identity.hpp"
+#include "core/object/failure.hpp"
+#include "core/object/hosts.hpp"
+#include "core/object/identity.hpp"
 #include "device/everywhere.hpp"
 
 namespace weft::coll {

@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/comm.hpp"
+#include "core/object/comm.hpp"
 
 namespace weft::coll {
 

@@ -6,7 +6,7 @@
 // of an order of their own. A pattern asks for three things: the `size`, our own `place`, and the rank at a place, [p],
 // or the Member there.
 
-#include "core/comm.hpp"
+#include "core/object/comm.hpp"
 
 namespace weft::coll {
 

@@ -3,8 +3,8 @@
 #include "coll/watch.hpp"
 
 #include "base/lock.hpp"
-#include "core/thread.hpp"
-#include "core/work.hpp"
+#include "core/lane/work.hpp"
+#include "core/thread/thread.hpp"
 
 namespace weft::coll {
 

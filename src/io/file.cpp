@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "coll/agree.hpp"
-#include "core/identity.hpp"
+#include "core/object/identity.hpp"
 #include "io/calls.hpp"
 #include "io/disk.hpp"
 #include "io/numbers.hpp"

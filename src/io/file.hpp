@@ -12,7 +12,7 @@
 #include "base/descriptor.hpp"
 #include "base/lock.hpp"
 #include "coll/coll.hpp"
-#include "core/comm.hpp"
+#include "core/object/comm.hpp"
 #include "io/access.hpp"
 #include "io/file_system.hpp"
 #include "io/hints.hpp"

@@ -6,7 +6,7 @@
 // done at once where the page cache has its bytes or the file lies in memory; otherwise the kernel reads by itself
 // (ring.hpp).
 
-#include "core/request.hpp"
+#include "core/object/request.hpp"
 #include "io/file.hpp"
 #include "io/ring.hpp"
 

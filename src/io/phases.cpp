@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "base/copy.hpp"
-#include "core/identity.hpp"
+#include "core/object/identity.hpp"
 #include "io/disk.hpp"
 
 namespace weft::io {

@@ -15,7 +15,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/setting.hpp"
-#include "core/failure.hpp"
+#include "core/object/failure.hpp"
 #include "io/calls.hpp"
 #include "io/kernel_ring.hpp"
 #include "io/reads_under_way.hpp"

@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
-#include "core/completion.hpp"
+#include "core/message/completion.hpp"
 #include "io/disk.hpp"
 #include "io/numbers.hpp"
 

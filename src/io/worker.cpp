@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/setting.hpp"
-#include "core/completion.hpp"
-#include "core/peer.hpp"
-#include "core/thread.hpp"
-#include "core/waiting.hpp"
-#include "core/work.hpp"
+#include "core/lane/work.hpp"
+#include "core/message/completion.hpp"
+#include "core/peer/peer.hpp"
+#include "core/progress/waiting.hpp"
+#include "core/thread/thread.hpp"
 
 namespace weft::io {
 namespace {

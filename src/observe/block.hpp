@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/descriptor.hpp"
-#include "core/thread.hpp"
+#include "core/thread/thread.hpp"
 #include "stats/area.hpp"
 
 namespace weft::observe {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/ticks.hpp"
-#include "core/call_site.hpp"
+#include "core/diagnose/call_site.hpp"
 #include "observe/block.hpp"
 
 namespace weft::observe {

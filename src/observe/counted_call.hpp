@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "core/comm.hpp"
-#include "core/identity.hpp"
+#include "core/object/comm.hpp"
+#include "core/object/identity.hpp"
 #include "stats/area.hpp"
 
 namespace weft::observe {

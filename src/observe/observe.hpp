@@ -6,7 +6,7 @@
 // The models that a program uses, MPI and OpenSHMEM, share them: there is one report, when the last model ends that all
 // ranks have started.
 
-#include "core/comm.hpp"
+#include "core/object/comm.hpp"
 
 namespace weft::observe {
 

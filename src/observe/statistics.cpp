@@ -10,8 +10,8 @@
 #include "base/bytes.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "core/counters.hpp"
-#include "core/p2p.hpp"
+#include "core/lane/counters.hpp"
+#include "core/protocol/p2p.hpp"
 #include "stats/energy.hpp"
 
 namespace weft::observe {

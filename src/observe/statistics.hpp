@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "core/comm.hpp"
+#include "core/object/comm.hpp"
 
 namespace weft::observe {
 

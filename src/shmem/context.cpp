@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "base/lock.hpp"
-#include "core/progress.hpp"
+#include "core/progress/progress.hpp"
 #include "shmem/error.hpp"
 #include "shmem/order.hpp"
 #include "shmem/team.hpp"

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "base/message.hpp"
-#include "core/request.hpp"
+#include "core/object/request.hpp"
 #include "device/device.hpp"
 
 namespace weft::shmem {

@@ -3,7 +3,7 @@
 #include "shmem/order.hpp"
 
 #include "coll/coll.hpp"
-#include "core/progress.hpp"
+#include "core/progress/progress.hpp"
 #include "shmem/error.hpp"
 #include "shmem/remote.hpp"
 #include "shmem/team.hpp"

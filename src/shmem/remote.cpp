@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "coll/agree.hpp"
-#include "core/progress.hpp"
+#include "core/progress/progress.hpp"
 #include "core/rma/create.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/view.hpp"

@@ -12,8 +12,8 @@
 #include "coll/coll.hpp"
 #include "coll/offload.hpp"
 #include "coll/room.hpp"
-#include "core/context.hpp"
-#include "core/identity.hpp"
+#include "core/dynamic/context.hpp"
+#include "core/object/identity.hpp"
 #include "shmem/error.hpp"
 #include "shmem/order.hpp"
 

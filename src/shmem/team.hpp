@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "coll/agree.hpp"
-#include "core/comm.hpp"
+#include "core/object/comm.hpp"
 #include "shmem/state.hpp"
 
 namespace weft::shmem {

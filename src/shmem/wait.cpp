@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-#include "core/waiting.hpp"
+#include "core/progress/waiting.hpp"
 #include "shmem/error.hpp"
 
 namespace weft::shmem {

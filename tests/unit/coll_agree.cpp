@@ -8,7 +8,7 @@
 
 #include "coll/agree.hpp"
 #include "coll_simulation.hpp"
-#include "core/identity.hpp"
+#include "core/object/identity.hpp"
 
 namespace {
 

@@ -28,15 +28,15 @@
 #include <vector>
 
 #include "coll/agree.hpp"
-#include "core/handler.hpp"
-#include "core/identity.hpp"
-#include "core/p2p.hpp"
-#include "core/path.hpp"
-#include "core/peer.hpp"
+#include "core/message/handler.hpp"
+#include "core/message/path.hpp"
+#include "core/object/identity.hpp"
+#include "core/peer/peer.hpp"
+#include "core/protocol/p2p.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/rma/create.hpp"
 #include "core/rma/window.hpp"
-#include "core/world.hpp"
+#include "core/runtime/world.hpp"
 
 namespace weft {
 namespace {

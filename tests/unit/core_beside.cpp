@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "core/beside.hpp"
-#include "core/lane.hpp"
-#include "core/progress_thread.hpp"
-#include "core/thread.hpp"
-#include "core/world.hpp"
+#include "core/lane/lane.hpp"
+#include "core/progress/beside.hpp"
+#include "core/progress/progress_thread.hpp"
+#include "core/runtime/world.hpp"
+#include "core/thread/thread.hpp"
 
 namespace weft::core {
 namespace {

@@ -7,8 +7,8 @@
 #include <deque>
 #include <set>
 
-#include "core/context.hpp"
-#include "core/tree.hpp"
+#include "core/dynamic/context.hpp"
+#include "core/object/tree.hpp"
 #include "schedule.hpp"
 
 namespace weft::core {

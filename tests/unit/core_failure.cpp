@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/peer.hpp"
+#include "core/peer/peer.hpp"
 #include "core/protocol/pending.hpp"
 #include "core_messages.hpp"
 

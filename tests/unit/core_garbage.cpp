@@ -9,11 +9,11 @@
 #include <cstring>
 #include <vector>
 
-#include "core/failure.hpp"
-#include "core/peer.hpp"
+#include "core/object/failure.hpp"
+#include "core/peer/peer.hpp"
+#include "core/peer/request_number.hpp"
 #include "core/protocol/pending.hpp"
 #include "core/protocol/wire.hpp"
-#include "core/request_number.hpp"
 #include "core/rma/create.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/window.hpp"

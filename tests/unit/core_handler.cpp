@@ -5,13 +5,13 @@
 
 #include <set>
 
-#include "core/counters.hpp"
-#include "core/handler.hpp"
-#include "core/identity.hpp"
-#include "core/path.hpp"
+#include "core/lane/counters.hpp"
+#include "core/message/handler.hpp"
+#include "core/message/path.hpp"
+#include "core/object/identity.hpp"
+#include "core/peer/request_number.hpp"
 #include "core/protocol/wire.hpp"
-#include "core/request_number.hpp"
-#include "core/world.hpp"
+#include "core/runtime/world.hpp"
 
 namespace weft::core {
 namespace {

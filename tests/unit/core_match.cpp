@@ -8,7 +8,7 @@
 #include <list>
 #include <vector>
 
-#include "core/match.hpp"
+#include "core/match/match.hpp"
 #include "schedule.hpp"
 
 namespace weft::core {

@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/identity.hpp"
 #include "core/memory/direct.hpp"
-#include "core/world.hpp"
+#include "core/object/identity.hpp"
+#include "core/runtime/world.hpp"
 #include "datatype/type.hpp"
 #include "datatype_naive.hpp"
 

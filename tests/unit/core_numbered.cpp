@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "core/numbered.hpp"
+#include "core/object/numbered.hpp"
 #include "schedule.hpp"
 
 namespace weft::core {

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/handler.hpp"
-#include "core/lane.hpp"
-#include "core/peer.hpp"
+#include "core/lane/lane.hpp"
+#include "core/message/handler.hpp"
+#include "core/message/send_now.hpp"
+#include "core/peer/peer.hpp"
 #include "core/protocol/pending.hpp"
 #include "core/protocol/wire.hpp"
-#include "core/send_now.hpp"
 #include "core_messages.hpp"
 
 namespace weft::core {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
-#include "core/patience.hpp"
+#include "core/thread/patience.hpp"
 
 namespace weft::core {
 namespace {

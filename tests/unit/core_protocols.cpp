@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/identity.hpp"
-#include "core/lane.hpp"
+#include "core/lane/lane.hpp"
+#include "core/object/identity.hpp"
 #include "core/protocol/wire.hpp"
 #include "core_messages.hpp"
 #include "datatype/pack.hpp"

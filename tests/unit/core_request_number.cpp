@@ -3,8 +3,8 @@
 // An answer finds the send that waits for it; late, wrong and invented answers find nothing.
 #include <gtest/gtest.h>
 
-#include "core/request_number.hpp"
-#include "core/world.hpp"
+#include "core/peer/request_number.hpp"
+#include "core/runtime/world.hpp"
 #include "schedule.hpp"
 
 namespace weft::core {

@@ -6,8 +6,8 @@
 
 #include <atomic>
 
-#include "core/stamp.hpp"
-#include "core/thread.hpp"
+#include "core/thread/stamp.hpp"
+#include "core/thread/thread.hpp"
 #include "schedule.hpp"
 
 namespace weft::core {

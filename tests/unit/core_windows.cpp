@@ -12,17 +12,17 @@
 #include <thread>
 #include <vector>
 
-#include "core/counters.hpp"
-#include "core/handler.hpp"
-#include "core/lane.hpp"
-#include "core/peer.hpp"
+#include "core/lane/counters.hpp"
+#include "core/lane/lane.hpp"
+#include "core/message/handler.hpp"
+#include "core/peer/peer.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/window.hpp"
 #include "core/rma/wire.hpp"
-#include "core/thread.hpp"
-#include "core/waits.hpp"
-#include "core/world.hpp"
+#include "core/runtime/world.hpp"
+#include "core/thread/thread.hpp"
+#include "core/thread/waits.hpp"
 
 namespace weft::core::rma {
 namespace {

@@ -21,13 +21,13 @@
 #include <vector>
 
 #include "base/setting.hpp"
-#include "core/counters.hpp"
-#include "core/handler.hpp"
-#include "core/lane.hpp"
-#include "core/p2p.hpp"
-#include "core/peer.hpp"
+#include "core/lane/counters.hpp"
+#include "core/lane/lane.hpp"
+#include "core/message/handler.hpp"
+#include "core/peer/peer.hpp"
+#include "core/protocol/p2p.hpp"
 #include "core/protocol/protocol.hpp"
-#include "core/world.hpp"
+#include "core/runtime/world.hpp"
 #include "schedule.hpp"
 #include "transport/self/transport.hpp"
 

@@ -4,7 +4,7 @@
 """check_links.py: fails when a document names something that is not there.
 
 Checks, in all Markdown files that git knows: relative links and their anchors, and files of this tree named in
-backquotes, either from the root (`src/core/lane.hpp`) or, for sources, from `src` (`core/lane.hpp`).
+backquotes, either from the root (`src/core/lane/lane.hpp`) or, for sources, from `src` (`core/lane/lane.hpp`).
 """
 
 import re

@@ -5,7 +5,7 @@
 
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
-#include "core/describe.hpp"
+#include "core/diagnose/describe.hpp"
 #include "topo/machine.hpp"
 #include "weft/commands.hpp"
 #include "weft/json_object.hpp"

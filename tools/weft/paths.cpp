@@ -11,7 +11,7 @@
 #include "base/copy.hpp"
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
-#include "core/path.hpp"
+#include "core/message/path.hpp"
 #include "transport/api/memory.hpp"
 #include "transport/shm/crossing.hpp"
 #include "transport/shm/layout.hpp"

@@ -10,8 +10,8 @@
 #include "base/copy_threads.hpp"
 #include "core/memory/on_device.hpp"
 #include "core/memory/runs.hpp"
-#include "core/peer.hpp"
-#include "core/request.hpp"
+#include "core/object/request.hpp"
+#include "core/peer/peer.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core::memory {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/memory/region.hpp"
 
-#include "core/identity.hpp"
-#include "core/peer.hpp"
+#include "core/object/identity.hpp"
+#include "core/peer/peer.hpp"
 
 namespace weft::core::memory {
 

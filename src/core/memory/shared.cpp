@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/memory/shared.hpp"
 
-#include "core/peer.hpp"
+#include "core/peer/peer.hpp"
 
 namespace weft::core {
 

@@ -11,7 +11,7 @@
 #include "base/copy.hpp"
 #include "base/fence.hpp"
 #include "core/memory/words.hpp"
-#include "core/thread.hpp"
+#include "core/thread/thread.hpp"
 
 namespace weft::core::memory {
 namespace {

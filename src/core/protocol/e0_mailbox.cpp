@@ -6,15 +6,15 @@
 //   eager_sync  the same of a synchronous send: Sync, then the data
 //   fin         receiver to sender: the synchronous send was matched (r0_get.cpp takes it)
 //
-// Small messages to ranks of this host do not pass here when they leave: see core/send_now.hpp.
+// Small messages to ranks of this host do not pass here when they leave: see core/message/send_now.hpp.
 #include <cstring>
 
 #include "base/copy.hpp"
 #include "base/setting.hpp"
-#include "core/lane.hpp"
-#include "core/peer.hpp"
+#include "core/lane/lane.hpp"
+#include "core/object/settings.hpp"
+#include "core/peer/peer.hpp"
 #include "core/protocol/protocol.hpp"
-#include "core/settings.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core {

@@ -8,10 +8,10 @@
 
 #include "base/copy.hpp"
 #include "base/setting.hpp"
-#include "core/failure.hpp"
-#include "core/lane.hpp"
+#include "core/lane/lane.hpp"
+#include "core/object/failure.hpp"
+#include "core/object/settings.hpp"
 #include "core/protocol/protocol.hpp"
-#include "core/settings.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core {

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "core/event.hpp"
-#include "core/failure.hpp"
-#include "core/lane.hpp"
+#include "core/lane/lane.hpp"
+#include "core/object/event.hpp"
+#include "core/object/failure.hpp"
 #include "core/protocol/protocol.hpp"
 
 namespace weft::core {

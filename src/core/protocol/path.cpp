@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Which path a send takes, and to which send an answer belongs.
-#include "core/path.hpp"
+#include "core/message/path.hpp"
 
-#include "core/failure.hpp"
-#include "core/peer.hpp"
+#include "core/object/failure.hpp"
+#include "core/object/settings.hpp"
+#include "core/peer/peer.hpp"
 #include "core/protocol/protocol.hpp"
-#include "core/settings.hpp"
 
 namespace weft::core {
 

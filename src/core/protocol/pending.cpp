@@ -6,14 +6,14 @@
 #include <mutex>
 #include <vector>
 
-#include "core/comm.hpp"
-#include "core/lane.hpp"
+#include "core/lane/lane.hpp"
+#include "core/message/send_queue.hpp"
+#include "core/message/settle.hpp"
+#include "core/message/unexpected.hpp"
+#include "core/object/comm.hpp"
+#include "core/peer/request_number.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/protocol/wire.hpp"
-#include "core/request_number.hpp"
-#include "core/send_queue.hpp"
-#include "core/settle.hpp"
-#include "core/unexpected.hpp"
 
 namespace weft::core {
 

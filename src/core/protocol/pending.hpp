@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The operations pending with a peer, and their end when the peer is lost. The policy (core/failure.hpp) decides
+// The operations pending with a peer, and their end when the peer is lost. The policy (core/object/failure.hpp) decides
 // whether that is called; today it ends the job instead.
 
-#include "core/peer.hpp"
+#include "core/peer/peer.hpp"
 
 namespace weft::core {
 

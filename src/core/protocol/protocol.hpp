@@ -9,16 +9,16 @@
 
 #include <vector>
 
-#include "core/completion.hpp"
-#include "core/handler.hpp"
-#include "core/lane.hpp"
-#include "core/path.hpp"
-#include "core/peer.hpp"
+#include "core/lane/lane.hpp"
+#include "core/lane/work.hpp"
+#include "core/message/completion.hpp"
+#include "core/message/handler.hpp"
+#include "core/message/path.hpp"
+#include "core/message/send_queue.hpp"
+#include "core/message/unexpected.hpp"
+#include "core/peer/peer.hpp"
+#include "core/peer/request_number.hpp"
 #include "core/protocol/wire.hpp"
-#include "core/request_number.hpp"
-#include "core/send_queue.hpp"
-#include "core/unexpected.hpp"
-#include "core/work.hpp"
 
 namespace weft::core {
 
@@ -44,8 +44,8 @@ const void* staged(const transport::Arrival& a, const Peer& peer, uint64_t handl
 // Our send that a message answers; nullptr: none waits for it. The message is dropped, and counted.
 Request* answered(const transport::Arrival& a, uint64_t send);
 
-// For a send that will not be sent: its number, if it has one, comes without it (core/numbers.hpp). send_unsent() sends
-// or queues that, try_unsent() tells by false that the way is full.
+// For a send that will not be sent: its number, if it has one, comes without it (core/lane/numbers.hpp). send_unsent()
+// sends or queues that, try_unsent() tells by false that the way is full.
 void send_unsent(const Request& r);
 [[nodiscard]] bool try_unsent(const Request& r);
 

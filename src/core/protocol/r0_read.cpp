@@ -9,7 +9,7 @@
 // message comes by R1.
 #include <new>
 
-#include "core/lane.hpp"
+#include "core/lane/lane.hpp"
 #include "core/protocol/protocol.hpp"
 #include "device/adapter.hpp"
 #include "device/traffic.hpp"

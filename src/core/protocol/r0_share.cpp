@@ -24,8 +24,8 @@
 
 #include "base/clock.hpp"
 #include "base/setting.hpp"
-#include "core/lane.hpp"
-#include "core/peer.hpp"
+#include "core/lane/lane.hpp"
+#include "core/peer/peer.hpp"
 #include "core/protocol/protocol.hpp"
 
 namespace weft::core {

@@ -17,9 +17,9 @@
 
 #include "base/copy.hpp"
 #include "base/tsan.hpp"
-#include "core/failure.hpp"
-#include "core/lane.hpp"
-#include "core/peer.hpp"
+#include "core/lane/lane.hpp"
+#include "core/object/failure.hpp"
+#include "core/peer/peer.hpp"
 #include "core/protocol/device_pipe.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"

@@ -8,10 +8,10 @@
 //   unsent    sender to receiver: a send that had a number left the queue; the number comes without it
 #include <cstring>
 
-#include "core/lane.hpp"
-#include "core/p2p.hpp"
+#include "core/lane/lane.hpp"
+#include "core/message/settle.hpp"
+#include "core/protocol/p2p.hpp"
 #include "core/protocol/protocol.hpp"
-#include "core/settle.hpp"
 
 namespace weft::core {
 

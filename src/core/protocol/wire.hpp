@@ -3,8 +3,9 @@
 #pragma once
 
 // The contents of the messages of the four paths, behind the envelope: fixed-width fields, no padding. `send` is the
-// number of the sender's request (core/request_number.hpp); answers name their sender in the envelope's source. Between
-// hosts all processors are little-endian (transport/net/frame.hpp). Each kind has its handler in the file of its path.
+// number of the sender's request (core/peer/request_number.hpp); answers name their sender in the envelope's source.
+// Between hosts all processors are little-endian (transport/net/frame.hpp). Each kind has its handler in the file of
+// its path.
 
 #include <cstdint>
 
@@ -14,7 +15,7 @@
 namespace weft::core::wire {
 
 enum Kind : uint8_t {
-  // 1: eager, E0 (core/path.hpp): the data
+  // 1: eager, E0 (core/message/path.hpp): the data
   eager_sync = 2,  // E0 of a synchronous send: Sync, then the data; answered by a FIN when matched
   buffered,        // E1: Buffered
   pushed,          // E1: the data, which follow
@@ -27,7 +28,7 @@ enum Kind : uint8_t {
   helped,          // R0, sender to receiver: Helped, the last chunk is copied, or the kernel refused
   recall,          // sender to receiver: Recall, forget my RTS
   recalled,        // receiver to sender: Recalled
-  unsent,          // sender to receiver: a message of this number does not come (core/numbers.hpp)
+  unsent,          // sender to receiver: a message of this number does not come (core/lane/numbers.hpp)
 };
 
 struct Sync {

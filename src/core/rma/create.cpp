@@ -8,13 +8,13 @@
 
 #include "base/fence.hpp"
 #include "base/message.hpp"
-#include "core/identity.hpp"
 #include "core/memory/shared.hpp"
+#include "core/object/identity.hpp"
+#include "core/progress/waiting.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
 #include "core/rma/view.hpp"
-#include "core/waiting.hpp"
 
 namespace weft::core::rma {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "core/lane_wait.hpp"
+#include "core/progress/lane_wait.hpp"
 #include "core/rma/global.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/outbox.hpp"

@@ -7,8 +7,8 @@
 
 #include <optional>
 
-#include "core/lane.hpp"
-#include "core/thread.hpp"
+#include "core/lane/lane.hpp"
+#include "core/thread/thread.hpp"
 
 namespace weft::core::rma {
 

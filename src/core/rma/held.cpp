@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The locks that this process holds, for accounts of waits.
-#include "core/account.hpp"
+#include "core/diagnose/account.hpp"
 #include "core/rma/names.hpp"
 
 namespace weft::core {

@@ -8,12 +8,12 @@
 #include <new>
 
 #include "base/clock.hpp"
-#include "core/failure.hpp"
-#include "core/identity.hpp"
-#include "core/progress.hpp"
+#include "core/object/failure.hpp"
+#include "core/object/identity.hpp"
+#include "core/progress/progress.hpp"
+#include "core/progress/waiting.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
-#include "core/waiting.hpp"
 
 namespace weft::core::rma {
 

@@ -13,7 +13,7 @@
 // holder finds the waiter.
 
 #include "core/rma/window.hpp"
-#include "core/thread.hpp"
+#include "core/thread/thread.hpp"
 
 namespace weft::core::rma {
 

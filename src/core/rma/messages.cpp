@@ -6,8 +6,8 @@
 #include <new>
 
 #include "base/copy.hpp"
-#include "core/completion.hpp"
-#include "core/lane_wait.hpp"
+#include "core/message/completion.hpp"
+#include "core/progress/lane_wait.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
 #include "datatype/pack.hpp"

@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "core/lane.hpp"
+#include "core/lane/lane.hpp"
 
 namespace weft::core::rma {
 namespace {

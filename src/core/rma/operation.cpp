@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations: whether they are allowed, and by which way their target is reached.
 
-#include "core/completion.hpp"
 #include "core/memory/direct.hpp"
 #include "core/memory/on_device.hpp"
 #include "core/memory/runs.hpp"
-#include "core/p2p.hpp"
+#include "core/message/completion.hpp"
+#include "core/protocol/p2p.hpp"
 #include "core/rma/epoch.hpp"
 #include "core/rma/global.hpp"
 #include "core/rma/lock.hpp"

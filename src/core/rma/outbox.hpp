@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/peer.hpp"
+#include "core/peer/peer.hpp"
 #include "core/rma/window.hpp"
 #include "core/rma/wire.hpp"
 

@@ -9,17 +9,17 @@
 
 #include "base/copy.hpp"
 #include "base/tsan.hpp"
-#include "core/failure.hpp"
-#include "core/handler.hpp"
-#include "core/lane.hpp"
+#include "core/lane/lane.hpp"
 #include "core/memory/on_device.hpp"
-#include "core/peer.hpp"
+#include "core/message/handler.hpp"
+#include "core/message/send_queue.hpp"
+#include "core/object/failure.hpp"
+#include "core/peer/peer.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/transfer.hpp"
-#include "core/send_queue.hpp"
-#include "core/waits.hpp"
+#include "core/thread/waits.hpp"
 #include "device/device.hpp"
 
 namespace weft::core::rma {

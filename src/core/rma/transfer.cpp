@@ -4,9 +4,9 @@
 
 #include <new>
 
-#include "core/completion.hpp"
-#include "core/failure.hpp"
-#include "core/p2p.hpp"
+#include "core/message/completion.hpp"
+#include "core/object/failure.hpp"
+#include "core/protocol/p2p.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
 

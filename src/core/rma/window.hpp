@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "base/lock.hpp"
-#include "core/comm.hpp"
 #include "core/memory/update.hpp"
-#include "core/request.hpp"
+#include "core/object/comm.hpp"
+#include "core/object/request.hpp"
 #include "datatype/reduce.hpp"
 #include "device/mappings.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
-#include "core/identity.hpp"
+#include "core/object/identity.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/on_device_kernel.hpp"
 #include "device/contention.hpp"

@@ -9,8 +9,8 @@
 
 #include "coll/offload.hpp"
 #include "coll/room.hpp"
-#include "core/growth.hpp"
-#include "core/p2p.hpp"
+#include "core/dynamic/growth.hpp"
+#include "core/protocol/p2p.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/attribute.hpp"

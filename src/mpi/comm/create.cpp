@@ -8,9 +8,9 @@
 #include <mutex>
 #include <vector>
 
-#include "core/growth.hpp"
-#include "core/identity.hpp"
-#include "core/other_jobs.hpp"
+#include "core/dynamic/growth.hpp"
+#include "core/object/identity.hpp"
+#include "core/object/other_jobs.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/env/info.hpp"

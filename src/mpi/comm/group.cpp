@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/identity.hpp"
+#include "core/object/identity.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/identity.hpp"
-#include "core/other_jobs.hpp"
+#include "core/object/identity.hpp"
+#include "core/object/other_jobs.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/hw_resource.hpp"
 #include "mpi/env/info.hpp"

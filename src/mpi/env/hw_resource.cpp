@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "base/cpus.hpp"
-#include "core/identity.hpp"
+#include "core/object/identity.hpp"
 
 namespace weft::mpi {
 namespace {

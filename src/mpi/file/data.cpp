@@ -6,7 +6,7 @@
 #include <new>
 #include <string>
 
-#include "core/completion.hpp"
+#include "core/message/completion.hpp"
 #include "datatype/on_device.hpp"
 #include "io/operation.hpp"
 #include "io/together.hpp"

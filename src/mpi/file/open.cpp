@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "core/waiting.hpp"
+#include "core/progress/waiting.hpp"
 #include "io/together.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Notes of MPI's calls for accounts of waits (core/account.hpp).
+// Notes of MPI's calls for accounts of waits (core/diagnose/account.hpp).
 
-#include "core/account.hpp"
+#include "core/diagnose/account.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/identity.hpp"
+#include "core/object/identity.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/setting.hpp"
 #include "boot/job.hpp"
-#include "core/request.hpp"
+#include "core/object/request.hpp"
 #include "mpi/names.hpp"
 #include "mpi/object/errhandler.hpp"
 #include "mpi/object/file.hpp"

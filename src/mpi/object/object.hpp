@@ -17,8 +17,8 @@
 #include "base/count.hpp"
 #include "base/lock.hpp"
 #include "base/object.hpp"
-#include "core/comm.hpp"
-#include "core/request.hpp"
+#include "core/object/comm.hpp"
+#include "core/object/request.hpp"
 #include "core/rma/window.hpp"
 #include "datatype/reduce.hpp"
 #include "datatype/type.hpp"
@@ -69,7 +69,7 @@ extern base::Lock details;
 struct Comm : core::Comm {
   Errhandler* errhandler = nullptr;
   bool predefined = false;
-  bool tied = false;         // its group has members of other worlds: core/growth.hpp
+  bool tied = false;         // its group has members of other worlds: core/dynamic/growth.hpp
   bool tied_remote = false;  // and the other group
   bool left_by_all = false;  // all members have said that they use it no more
   std::string name;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/request.hpp"
+#include "core/object/request.hpp"
 #include "datatype/on_device.hpp"
 #include "device/pins.hpp"
 

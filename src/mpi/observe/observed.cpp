@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <mutex>
 
-#include "core/identity.hpp"
-#include "core/neighbours.hpp"
-#include "core/peer.hpp"
+#include "core/object/identity.hpp"
+#include "core/object/neighbours.hpp"
+#include "core/peer/peer.hpp"
 #include "mpi/object/handles.hpp"
 #include "observe/block.hpp"
 

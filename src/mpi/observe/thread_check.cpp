@@ -11,7 +11,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "core/thread.hpp"
+#include "core/thread/thread.hpp"
 
 namespace weft::mpi {
 

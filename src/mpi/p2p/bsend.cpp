@@ -7,8 +7,8 @@
 #include <mutex>
 #include <new>
 
-#include "core/completion.hpp"
-#include "core/send_now.hpp"
+#include "core/message/completion.hpp"
+#include "core/message/send_now.hpp"
 #include "datatype/pack.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/p2p/p2p.hpp"

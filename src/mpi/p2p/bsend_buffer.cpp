@@ -4,7 +4,7 @@
 #include <mutex>
 #include <new>
 
-#include "core/completion.hpp"
+#include "core/message/completion.hpp"
 #include "mpi/p2p/bsend.hpp"
 
 namespace weft::mpi {

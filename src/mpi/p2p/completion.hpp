@@ -5,7 +5,7 @@
 // Parts that the calls which complete requests (completion.cpp) and those which look at them (request_status.cpp) have
 // in common.
 
-#include "core/request_number.hpp"
+#include "core/peer/request_number.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/status.hpp"

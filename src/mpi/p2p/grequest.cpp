@@ -6,8 +6,8 @@
 #include <mutex>
 #include <new>
 
-#include "core/completion.hpp"
-#include "core/p2p.hpp"
+#include "core/message/completion.hpp"
+#include "core/protocol/p2p.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/p2p.hpp"

@@ -3,8 +3,8 @@
 // Blocking and nonblocking sends and receives (MPI-5.0, 3.2, 3.4, 3.7).
 #include "mpi/p2p/p2p.hpp"
 
-#include "core/beside.hpp"
-#include "core/send_now.hpp"
+#include "core/message/send_now.hpp"
+#include "core/progress/beside.hpp"
 #include "mpi/face.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/object/foreign.hpp"

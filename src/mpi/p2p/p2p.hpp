@@ -6,8 +6,8 @@
 // written twice on purpose: once as a few comparisons on the road of a good call, once, cold, to say what is wrong with
 // a bad one.
 
-#include "core/p2p.hpp"
-#include "core/peer.hpp"
+#include "core/peer/peer.hpp"
+#include "core/protocol/p2p.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/buffer.hpp"
 #include "mpi/object/handles.hpp"

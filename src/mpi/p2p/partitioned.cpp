@@ -12,8 +12,8 @@
 #include <new>
 #include <vector>
 
-#include "core/completion.hpp"
-#include "core/send_now.hpp"
+#include "core/message/completion.hpp"
+#include "core/message/send_now.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/pack.hpp"
 #include "mpi/datatype/type.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Persistent requests (MPI-5.0, 3.9): the same request is described once and started many times.
-#include "core/completion.hpp"
+#include "core/message/completion.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/bsend.hpp"
 #include "mpi/p2p/p2p.hpp"

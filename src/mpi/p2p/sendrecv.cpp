@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-#include "core/completion.hpp"
+#include "core/message/completion.hpp"
 #include "datatype/pack.hpp"
 #include "mpi/object/overlap.hpp"
 #include "mpi/p2p/p2p.hpp"

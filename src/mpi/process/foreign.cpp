@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/object/foreign.hpp"
 
-#include "core/neighbours.hpp"
+#include "core/object/neighbours.hpp"
 #include "mpi/object/errhandler.hpp"
 #include "mpi/p2p/bsend.hpp"
 #include "mpi/process/spawn.hpp"

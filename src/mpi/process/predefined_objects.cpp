@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "base/message.hpp"
-#include "core/identity.hpp"
+#include "core/object/identity.hpp"
 #include "datatype/predefined.hpp"
 #include "device/device.hpp"
 #include "mpi/comm/comm.hpp"

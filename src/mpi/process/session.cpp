@@ -10,8 +10,8 @@
 #include <cstring>
 #include <optional>
 
-#include "core/identity.hpp"
-#include "core/thread.hpp"
+#include "core/object/identity.hpp"
+#include "core/thread/thread.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/env/info.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/hex.hpp"
 #include "base/setting.hpp"
-#include "core/thread.hpp"
+#include "core/thread/thread.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"

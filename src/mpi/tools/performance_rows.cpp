@@ -3,9 +3,9 @@
 // The performance variables there are: counters that core's lanes and threads keep anyway. docs/tools.md lists them.
 #include "base/copy_threads.hpp"
 #include "coll/offload.hpp"
-#include "core/counters.hpp"
-#include "core/lane.hpp"
-#include "core/waiting.hpp"
+#include "core/lane/counters.hpp"
+#include "core/lane/lane.hpp"
+#include "core/progress/waiting.hpp"
 #include "device/traffic.hpp"
 #include "io/disk.hpp"
 #include "io/ring.hpp"

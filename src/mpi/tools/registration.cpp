@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "base/clock.hpp"
-#include "core/thread.hpp"
+#include "core/thread/thread.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/tools/tool.hpp"
 

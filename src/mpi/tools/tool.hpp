@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/setting.hpp"
-#include "core/event.hpp"
+#include "core/object/event.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
 

@@ -7,7 +7,7 @@
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
 #include "coll/agree.hpp"
-#include "core/identity.hpp"
+#include "core/object/identity.hpp"
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/topo/grid_order.hpp"

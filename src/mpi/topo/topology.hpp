@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/count.hpp"
-#include "core/neighbours.hpp"
+#include "core/object/neighbours.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {

@@ -4,9 +4,9 @@
 
 #include <new>
 
-#include "core/p2p.hpp"
-#include "core/peer.hpp"
-#include "core/waiting.hpp"
+#include "core/peer/peer.hpp"
+#include "core/progress/waiting.hpp"
+#include "core/protocol/p2p.hpp"
 #include "datatype/on_device.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/p2p/p2p.hpp"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "coll/coll.hpp"
-#include "core/identity.hpp"
 #include "core/memory/shared.hpp"
+#include "core/object/identity.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/datatype/type.hpp"

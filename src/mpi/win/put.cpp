@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "core/p2p.hpp"
+#include "core/protocol/p2p.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/win/window.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 // How a transport reports what it cannot mend: to a sink that core gives it, whose policy decides what happens then
-// (core/failure.hpp). A transport ends no process by its own decision.
+// (core/object/failure.hpp). A transport ends no process by its own decision.
 
 #include "base/message.hpp"
 #include "transport/api/transport.hpp"

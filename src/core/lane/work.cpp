@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/lane/work.hpp"
+
+#include "core/lane/lane.hpp"
+
+// The linker's names for the ends of the sections; weak, since a test may have no row at all.
+extern "C" {
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::LaneWork* const __start_weft_lane_work[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::LaneWork* const __stop_weft_lane_work[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::Flush* const __start_weft_flushes[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::Flush* const __stop_weft_flushes[];
+}
+
+namespace weft::core {
+
+constinit std::atomic<int32_t> gathering = 0;
+constinit std::atomic<int32_t> watching = 0;
+
+namespace {
+
+std::span<const LaneWork* const> all_work() {
+  return {__start_weft_lane_work, static_cast<size_t>(__stop_weft_lane_work - __start_weft_lane_work)};
+}
+
+}  // namespace
+
+bool advance_work(Lane& lane) {
+  bool moved = false;
+  for (const LaneWork* work : all_work()) moved |= work->advance(lane);
+  bool open = false;
+  for (const LaneWork* work : all_work()) open |= work->open(lane);
+  lane.at_work.store(open, std::memory_order_relaxed);
+  return moved;
+}
+
+void close_work(Lane& lane) {
+  for (const LaneWork* work : all_work()) work->close(lane);
+}
+
+bool flush_gathered() {
+  const std::span<const Flush* const> all{__start_weft_flushes,
+                                          static_cast<size_t>(__stop_weft_flushes - __start_weft_flushes)};
+  bool sent = false;
+  for (const Flush* row : all) sent |= row->flush();
+  return sent;
+}
+
+}  // namespace weft::core
