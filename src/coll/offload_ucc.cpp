@@ -115,8 +115,9 @@ class Group {
 
   // False: this rank's part failed. In any case all exchanges that it has started are over.
   bool create(abi::Library* library, Rounds& rounds) {
-    const core::Account account{.kind = core::WaitKind::collective, .call = "an offloaded operation", .comm = &comm_};
-    const core::Doing doing(account);
+    const core::WaitRecord wait_record{
+        .kind = core::WaitKind::collective, .call = "an offloaded operation", .comm = &comm_};
+    const core::Doing doing(wait_record);
     ucc_.create(library, comm_.size, comm_.rank, rounds);
     for (;;) {
       settle(rounds);

@@ -10,7 +10,7 @@
 
 #include "base/clock.hpp"
 #include "coll/offload.hpp"
-#include "core/diagnose/account.hpp"
+#include "core/diagnose/wait_record.hpp"
 #include "core/progress/waiting.hpp"
 
 namespace weft::coll::offload {
@@ -27,8 +27,9 @@ enum class WaitEnd : uint8_t { done, late, others_failed };
 // Until finished(), which makes progress in the library.
 template <class Finished>
 [[nodiscard]] WaitEnd wait_in_library(core::Comm& comm, Finished&& finished) {
-  const core::Account account{.kind = core::WaitKind::collective, .call = "an offloaded operation", .comm = &comm};
-  const core::Doing doing(account);
+  const core::WaitRecord wait_record{
+      .kind = core::WaitKind::collective, .call = "an offloaded operation", .comm = &comm};
+  const core::Doing doing(wait_record);
   uint64_t waited = 0;
   for (;;) {
     if (others_failed(comm)) return WaitEnd::others_failed;

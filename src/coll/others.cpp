@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/others.hpp"
 
-#include "core/dynamic/growth.hpp"
+#include "core/dynamic/processes.hpp"
 #include "core/peer/peer.hpp"
 
 namespace weft::coll {

@@ -281,11 +281,11 @@ class WaitsFor : public core::Teller {
   WaitsFor(const core::Comm& comm, int32_t job_rank) : Teller(tell_all), comm_(comm), job_rank_(job_rank) {}
 
  private:
-  static void tell_all(const Teller& self, core::Account& account) {
+  static void tell_all(const Teller& self, core::WaitRecord& wait_record) {
     const auto& mine = static_cast<const WaitsFor&>(self);
-    account = {.kind = core::WaitKind::collective, .call = "a collective operation", .comm = &mine.comm_};
-    mine.tell_before(account);
-    account.target = mine.job_rank_;
+    wait_record = {.kind = core::WaitKind::collective, .call = "a collective operation", .comm = &mine.comm_};
+    mine.tell_before(wait_record);
+    wait_record.target = mine.job_rank_;
   }
   const core::Comm& comm_;
   const int32_t job_rank_;

@@ -3,7 +3,7 @@
 #include "coll/watch.hpp"
 
 #include "base/lock.hpp"
-#include "core/lane/work.hpp"
+#include "core/lane/progress_hooks.hpp"
 #include "core/thread/thread.hpp"
 
 namespace weft::coll {

@@ -4,7 +4,7 @@
 
 // Steps of schedules that wait for memory which another process writes: it wakes this one afterwards (Endpoint::rouse).
 // Each round of progress looks at all of them, in the order in which they began to wait; with none, it looks at one
-// word (core/lane/work.hpp).
+// word (core/lane/progress_hooks.hpp).
 
 namespace weft::coll {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/setting.hpp"
-#include "core/lane/work.hpp"
+#include "core/lane/progress_hooks.hpp"
 #include "core/message/completion.hpp"
 #include "core/peer/peer.hpp"
 #include "core/progress/waiting.hpp"

@@ -20,7 +20,7 @@
 #include "core/object/identity.hpp"
 #include "core/peer/peer.hpp"
 #include "core/progress/waiting.hpp"
-#include "core/runtime/life.hpp"
+#include "core/runtime/init_refcount.hpp"
 #include "core/thread/thread.hpp"
 #include "device/device.hpp"
 #include "device/everywhere.hpp"

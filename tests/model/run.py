@@ -22,8 +22,8 @@ SKIP = 77
 MODELS = {
     "wildcards": [["-DSCENARIO=%d" % n] for n in (1, 2, 3, 4, 5, 6)] + [["-DSCENARIO=3", "-DQUEUE"]],
     "sleep": [[]],
-    "numbers": [[]],
-    "beside": [[]],
+    "sequence_numbers": [[]],
+    "progress_thread_post": [[]],
 }
 # Model: rules that may be left out, and the flags of a run that shows why they are there.
 BROKEN = {
@@ -50,13 +50,13 @@ BROKEN = {
         "heir": [],      # only a thread that was sentinel hands it over
         "word": [],      # the sender wakes without changing the word
     },
-    "numbers": {
+    "sequence_numbers": {
         "gaps": [],    # a message is taken whatever is missing
         "late": [],    # messages beyond the ones that are waited for are counted, too
         "told": [],    # nobody looks again when a missing message comes
         "unsent": [],  # the number of a send that is taken back does not come
     },
-    "beside": {
+    "progress_thread_post": {
         "flag": [],     # the poster does not say that it posts
         "bit": [],      # nor the progress thread that it is at work
         "barrier": [],  # no membarrier between that bit and the look at the flag

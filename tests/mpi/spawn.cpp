@@ -115,7 +115,7 @@ void meet(MPI_Comm others, bool are_children) {
   MPI_Comm_disconnect(&all);
 }
 
-// Without the page on which a wait that lasts writes its account: it is made once, whenever that is.
+// Without the page on which a wait that lasts writes its record: it is made once, whenever that is.
 int open_descriptors() {
   int count = 0;
   DIR* const folder = opendir("/proc/self/fd");

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <utility>
 
-#include "core/diagnose/disagree.hpp"
-#include "core/dynamic/growth.hpp"
+#include "core/diagnose/collective_mismatch.hpp"
+#include "core/dynamic/processes.hpp"
 #include "core/message/handler.hpp"
 #include "core/message/send_queue.hpp"
 #include "core/object/identity.hpp"

@@ -88,7 +88,7 @@ class ContextNumbers {
   void hold(uint32_t number, int32_t up, int32_t below, uint32_t up_generation = 0);
 
   // This process, or a member below it, has released the number. Returns the job rank to report to, or `nobody`; and
-  // the generation of its process (core/dynamic/growth.hpp).
+  // the generation of its process (core/dynamic/processes.hpp).
   [[nodiscard]] int32_t release(uint32_t number, uint32_t* up_generation = nullptr);
 
   // All members have released the number, and know it of each other.

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/lock.hpp"
-#include "core/lane/numbers.hpp"
+#include "core/lane/sequence_numbers.hpp"
 #include "core/match/match.hpp"
 #include "core/thread/thread.hpp"
 #include "transport/inlined.hpp"

@@ -52,7 +52,7 @@ struct Unexpected {
   uint8_t kind;
   bool pending = false;  // it matches a posted receive, but which one only all lanes together can tell
   bool pooled = false;   // it has room for pooled_bytes
-  int32_t numbered_by = transport::no_peer;  // its sender, when its stamp is a number (core/lane/numbers.hpp)
+  int32_t numbered_by = transport::no_peer;  // its sender, when its stamp is a number (core/lane/sequence_numbers.hpp)
   uint64_t stored;                           // bytes behind this header
   int64_t message_bytes;                     // size of the message, which a probe reports
   void* inflow = nullptr;                    // the stream that still fills it
@@ -221,8 +221,8 @@ class Matcher {
   // Visits all unexpected messages in order of arrival.
   Unexpected* first_unexpected() const { return first_; }
 
-  // A receive must look twice, whatever is kept, while the progress thread is at work (core/progress/beside.hpp). With
-  // the lock.
+  // A receive must look twice, whatever is kept, while the progress thread is at work
+  // (core/progress/progress_thread_post.hpp). With the lock.
   void set_attended(bool attended) {
     const uint32_t busy = busy_.load(std::memory_order_relaxed) & ~attended_bit;
     busy_.store(attended ? busy | attended_bit : busy, std::memory_order_release);

@@ -11,7 +11,7 @@
 //
 // A subsystem numbers its kinds where it describes its messages: 1 to 15 are the paths' (core/protocol/wire.hpp), 16 to
 // 19 those of windows (core/rma/wire.hpp), 20 that of context numbers, 21 of processes that leave, 22 of ranks that
-// wait (core/diagnose/disagree.cpp); the next is 23. Two rows of one kind end the job at its start, and fail
+// wait (core/diagnose/collective_mismatch.cpp); the next is 23. Two rows of one kind end the job at its start, and fail
 // unit/core_handler.
 
 #include <cstdint>

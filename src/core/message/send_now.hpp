@@ -113,7 +113,7 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
 
 // The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message; `wild`: with wildcards;
 // `awaited`: of MPI_Recv; `beside`: in a process with a progress thread, which may be at work
-// (core/progress/beside.hpp).
+// (core/progress/progress_thread_post.hpp).
 template <bool wild = false, bool awaited = false, bool beside = false>
 [[gnu::always_inline]] inline Request* try_post_wide(Lanes& in, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                      int32_t tag) {

@@ -3,7 +3,7 @@
 #pragma once
 
 // Which process this is: its job, its numbers there, and its share of the host. Written by start(), rest(), resume()
-// and stop(), and while the job grows (core/dynamic/growth.hpp).
+// and stop(), and while the job grows (core/dynamic/processes.hpp).
 
 #include <cstdint>
 

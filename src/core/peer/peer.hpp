@@ -50,10 +50,10 @@ struct Peer {
   transport::Transport* transport = nullptr;
   transport::LaneMap lane_map;
   Stamps* stamps = nullptr;  // when the peer has several lanes
-  bool counts = false;       // messages to it have numbers instead of stamps: core/lane/numbers.hpp
+  bool counts = false;       // messages to it have numbers instead of stamps: core/lane/sequence_numbers.hpp
   int32_t rank = -1;
   int32_t our_rank = -1;               // as the peer numbers ours: core/object/other_jobs.hpp
-  uint32_t generation = 0;             // of the process that it stands for: core/dynamic/growth.hpp
+  uint32_t generation = 0;             // of the process that it stands for: core/dynamic/processes.hpp
   std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
   std::atomic<bool> writes = true;     // the peer has not failed to write into our memory
   std::atomic<bool> pinned = false;    // staging memory, ours and the peer's, for copies of a device

@@ -3,12 +3,12 @@
 #include "core/progress/progress.hpp"
 
 #include "core/lane/lane.hpp"
-#include "core/lane/work.hpp"
+#include "core/lane/progress_hooks.hpp"
 #include "core/message/handler.hpp"
 #include "core/message/path.hpp"
 #include "core/message/send_queue.hpp"
 #include "core/peer/peer.hpp"
-#include "core/progress/beside.hpp"
+#include "core/progress/progress_thread_post.hpp"
 #include "core/thread/thread.hpp"
 #include "core/thread/waits.hpp"
 

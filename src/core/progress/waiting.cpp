@@ -16,12 +16,12 @@
 #include "base/clock.hpp"
 #include "base/setting.hpp"
 #include "core/lane/lane.hpp"
-#include "core/lane/work.hpp"
+#include "core/lane/progress_hooks.hpp"
 #include "core/object/event.hpp"
 #include "core/object/identity.hpp"
 #include "core/peer/peer.hpp"
-#include "core/progress/beside.hpp"
 #include "core/progress/progress.hpp"
+#include "core/progress/progress_thread_post.hpp"
 #include "core/thread/thread.hpp"
 #include "core/thread/waits.hpp"
 
@@ -191,7 +191,7 @@ void Backoff::lie_down(Sleeper& me) {
   if (service_) {
     restart_ = soon_asleep();  // rounds become fewer when threads come
   } else {
-    account_.before_sleep(request_, base::now_ns());
+    wait_record_.before_sleep(request_, base::now_ns());
   }
   slept_ = true;
   if (counted_) waits->awake.fetch_sub(1, std::memory_order_relaxed);
@@ -315,7 +315,7 @@ void Backoff::rest(Sleeper& me) {
   const uint64_t in_vain = look_soon ? 0 : rounds_ - std::min(rounds_, waits->all_rounds());
   const uint64_t unwoken_ns = 100000 * uint64_t{lanes->map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
   const bool unwoken = me.sentinel && !peers->transports.wakes_all();
-  const uint64_t longest = service_ ? second : account_.longest_ns();
+  const uint64_t longest = service_ ? second : wait_record_.longest_ns();
   const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : longest;
   if (me.sentinel && peers->transports.sleeper() != nullptr) return peers->transports.sleeper()->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
@@ -389,7 +389,7 @@ bool Backoff::progress_of_service() {
 
 // A thread that leaves while it is its turn to watch for messages hands that on.
 void Backoff::leave() {
-  account_.end();
+  wait_record_.end();
   if (counted_) waits->awake.fetch_sub(1, std::memory_order_relaxed);
   if (!slept_ || !threads->concurrent) return;
   std::lock_guard guard(waits->lock);

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "core/diagnose/account.hpp"
+#include "core/diagnose/wait_record.hpp"
 #include "core/progress/progress.hpp"
 #include "core/thread/idle.hpp"
 #include "core/thread/thread.hpp"
@@ -122,7 +122,7 @@ class Backoff {
   bool watched_ = false;
   Deeds before_sleep_;
   uint64_t nap_ns_ = 0;
-  WaitAccount account_;  // for people who ask why the program stands still
+  WaitRecorder wait_record_;  // for people who ask why the program stands still
 };
 
 template <class Ready>

@@ -144,9 +144,9 @@ void free_landings(Lane& lane) {
   }
 }
 
-constinit const LaneWork landing_work{"E1 pushed", [](Lane&) { return false; }, [](const Lane&) { return false; },
-                                      free_landings};
-WEFT_LANE_WORK(landing_work);
+constinit const ProgressHook landing_work{"E1 pushed", [](Lane&) { return false; }, [](const Lane&) { return false; },
+                                          free_landings};
+WEFT_PROGRESS_HOOK(landing_work);
 
 }  // namespace
 

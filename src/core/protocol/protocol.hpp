@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/lane/lane.hpp"
-#include "core/lane/work.hpp"
+#include "core/lane/progress_hooks.hpp"
 #include "core/message/completion.hpp"
 #include "core/message/handler.hpp"
 #include "core/message/path.hpp"
@@ -44,8 +44,8 @@ const void* staged(const transport::Arrival& a, const Peer& peer, uint64_t handl
 // Our send that a message answers; nullptr: none waits for it. The message is dropped, and counted.
 Request* answered(const transport::Arrival& a, uint64_t send);
 
-// For a send that will not be sent: its number, if it has one, comes without it (core/lane/numbers.hpp). send_unsent()
-// sends or queues that, try_unsent() tells by false that the way is full.
+// For a send that will not be sent: its number, if it has one, comes without it (core/lane/sequence_numbers.hpp).
+// send_unsent() sends or queues that, try_unsent() tells by false that the way is full.
 void send_unsent(const Request& r);
 [[nodiscard]] bool try_unsent(const Request& r);
 

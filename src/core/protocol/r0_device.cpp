@@ -136,9 +136,9 @@ bool advance_loadings(Lane& lane) {
 // processes.
 constexpr int64_t most_alone = 1 << 20;
 
-constinit const LaneWork loading_work{"R0 device", advance_loadings,
-                                      [](const Lane& lane) { return lane.loadings != nullptr; }, [](Lane&) {}};
-WEFT_LANE_WORK(loading_work);
+constinit const ProgressHook loading_work{"R0 device", advance_loadings,
+                                          [](const Lane& lane) { return lane.loadings != nullptr; }, [](Lane&) {}};
+WEFT_PROGRESS_HOOK(loading_work);
 
 void enlist(Lane& lane, Loading* loading) {
   Loading** last = &lane.loadings;

@@ -208,8 +208,8 @@ int64_t count_readings(const Lane& lane, const Peer& peer) {
 
 namespace {
 
-constinit const LaneWork reading_work{"R0 reads", advance_readings, reading_open, free_readings};
-WEFT_LANE_WORK(reading_work);
+constinit const ProgressHook reading_work{"R0 reads", advance_readings, reading_open, free_readings};
+WEFT_PROGRESS_HOOK(reading_work);
 
 }  // namespace
 

@@ -329,8 +329,8 @@ bool share_work(Lane& lane) {
   return pull_chunk(lane) || push_chunk(lane);
 }
 
-constinit const LaneWork sharing{"R0 help", share_work, share_open, [](Lane&) {}};
-WEFT_LANE_WORK(sharing);
+constinit const ProgressHook sharing{"R0 help", share_work, share_open, [](Lane&) {}};
+WEFT_PROGRESS_HOOK(sharing);
 
 }  // namespace
 

@@ -183,9 +183,9 @@ bool advance_streams(Lane& lane) {
 
 namespace {
 
-constinit const LaneWork stream_work{"R1", advance_streams, [](const Lane& lane) { return lane.streams != nullptr; },
-                                     [](Lane&) {}};
-WEFT_LANE_WORK(stream_work);
+constinit const ProgressHook stream_work{"R1", advance_streams,
+                                         [](const Lane& lane) { return lane.streams != nullptr; }, [](Lane&) {}};
+WEFT_PROGRESS_HOOK(stream_work);
 
 }  // namespace
 

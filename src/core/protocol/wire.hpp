@@ -28,7 +28,7 @@ enum Kind : uint8_t {
   helped,          // R0, sender to receiver: Helped, the last chunk is copied, or the kernel refused
   recall,          // sender to receiver: Recall, forget my RTS
   recalled,        // receiver to sender: Recalled
-  unsent,          // sender to receiver: a message of this number does not come (core/lane/numbers.hpp)
+  unsent,          // sender to receiver: a message of this number does not come (core/lane/sequence_numbers.hpp)
 };
 
 struct Sync {

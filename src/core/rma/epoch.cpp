@@ -28,7 +28,7 @@ Record record_of(Action action, Awaited& awaited, const LaneBox& box) {
   return record;
 }
 
-Account account_of(WaitKind kind, const char* call, const Window& window, int32_t rank) {
+WaitRecord wait_record_of(WaitKind kind, const char* call, const Window& window, int32_t rank) {
   return {.kind = kind, .call = call, .comm = window.comm, .target = window.comm->job_rank(rank)};
 }
 
@@ -88,8 +88,8 @@ void get_lock(Window& window, int32_t rank, Lock kind) {
     Record record = record_of(Action::lock, ticket, box);
     record.reduction = static_cast<uint8_t>(kind);
     box.add(record, Leave::now);
-    const Account account = account_of(WaitKind::lock, "MPI_Win_lock", window, rank);
-    const Doing doing(account);
+    const WaitRecord wait_record = wait_record_of(WaitKind::lock, "MPI_Win_lock", window, rank);
+    const Doing doing(wait_record);
     (void)ticket.wait();
   }
   target.lock = kind;
@@ -147,8 +147,8 @@ class Flush : private Awaited {
 
 template <class Over>
 void wait_for(const Window& window, int32_t rank, uint32_t lane, Over&& over) {
-  const Account account = account_of(WaitKind::flush, "the end of one-sided operations", window, rank);
-  const Doing doing(account);
+  const WaitRecord wait_record = wait_record_of(WaitKind::flush, "the end of one-sided operations", window, rank);
+  const Doing doing(wait_record);
   wait_on(lane, over);
 }
 
@@ -323,8 +323,8 @@ int32_t allow(Window& window, int32_t rank) {
   // One thread opens a target; others that need it wait. Those that need other targets do not: the target's lock may be
   // with a rank that gives it back only after it has heard from one of these.
   if (target.opening.exchange(true, std::memory_order_acq_rel)) {
-    const Account account = account_of(WaitKind::lock, "MPI_Win_lock", window, rank);
-    const Doing doing(account);
+    const WaitRecord wait_record = wait_record_of(WaitKind::lock, "MPI_Win_lock", window, rank);
+    const Doing doing(wait_record);
     wait_until([&] { return target.open.load(std::memory_order_acquire); });
     return no_error;
   }
@@ -354,8 +354,8 @@ int32_t start(Window& window, std::vector<int32_t> ranks, bool checked) {
     Target& target = window.targets[rank];
     target.in_group = true;
     if (!checked) continue;
-    const Account account = account_of(WaitKind::exposure, "MPI_Win_start", window, rank);
-    const Doing doing(account);
+    const WaitRecord wait_record = wait_record_of(WaitKind::exposure, "MPI_Win_start", window, rank);
+    const Doing doing(wait_record);
     wait_until([&] { return target.posts.load(std::memory_order_acquire) != 0; });
     target.posts.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -413,8 +413,8 @@ void end_exposure(Window& window) {
 int32_t wait(Window& window) {
   if (!window.exposed) return rma_sync;
   for (int32_t open = 0; (open = first_open(window)) >= 0;) {
-    const Account account = account_of(WaitKind::access, "MPI_Win_wait", window, open);
-    const Doing doing(account);
+    const WaitRecord wait_record = wait_record_of(WaitKind::access, "MPI_Win_wait", window, open);
+    const Doing doing(wait_record);
     wait_until([&] { return first_open(window) != open; });
   }
   end_exposure(window);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The locks that this process holds, for accounts of waits.
-#include "core/diagnose/account.hpp"
+// The locks that this process holds, for records of waits.
+#include "core/diagnose/wait_record.hpp"
 #include "core/rma/names.hpp"
 
 namespace weft::core {

@@ -86,9 +86,9 @@ void acquire(Window& window, int32_t rank, Lock kind) {
   if (try_acquire(control, kind)) return;
   std::atomic<int32_t>& slot = control.waiting[identity->place_here()];
   begin_waiting(control, slot, window.rank, kind);
-  const Account account{
+  const WaitRecord wait_record{
       .kind = WaitKind::lock, .call = "MPI_Win_lock", .comm = window.comm, .target = window.comm->job_rank(rank)};
-  const Doing doing(account);
+  const Doing doing(wait_record);
   bool got = false;  // a condition is asked again when it has held
   wait_until([&] { return got = got || try_acquire(control, kind); });
   end_waiting(control, slot, kind);

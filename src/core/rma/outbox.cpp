@@ -11,10 +11,10 @@
 #include "base/thread_number.hpp"
 #include "base/tsan.hpp"
 #include "core/lane/lane.hpp"
-#include "core/lane/work.hpp"
+#include "core/lane/progress_hooks.hpp"
 #include "core/message/send_queue.hpp"
 #include "core/object/failure.hpp"
-#include "core/object/numbered.hpp"
+#include "core/object/handle_table.hpp"
 #include "core/peer/peer.hpp"
 #include "core/progress/lane_wait.hpp"
 #include "core/rma/global.hpp"
@@ -44,7 +44,7 @@ struct alignas(64) Gathered {
 constinit Gathered gathered[transport::max_lanes];
 
 struct alignas(64) AwaitedByLane {
-  Numbered<Awaited> table;
+  HandleTable<Awaited> table;
 };
 constinit AwaitedByLane all_awaited[transport::max_lanes];
 

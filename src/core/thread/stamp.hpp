@@ -41,7 +41,7 @@ class StampSlot {
     return clock();
   }
 
-  // 1, 2, 3 and so on, of all threads: instead of stamps, to a peer that counts (core/lane/numbers.hpp).
+  // 1, 2, 3 and so on, of all threads: instead of stamps, to a peer that counts (core/lane/sequence_numbers.hpp).
   uint64_t next_number() { return common_.fetch_add(1, std::memory_order_acq_rel) + 1; }
 
  private:

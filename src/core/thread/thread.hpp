@@ -50,7 +50,7 @@ struct alignas(64) Thread {
   bool following_up = false;  // run_ended() is at it
   bool in_use = false;
   bool service = false;               // of the library, not of the program
-  std::atomic<bool> posting = false;  // core/progress/beside.hpp
+  std::atomic<bool> posting = false;  // core/progress/progress_thread_post.hpp
   uint32_t calls_without_progress = 0;
   PathCount sent[path_count];
   uint64_t retries = 0;   // sends that found the way full

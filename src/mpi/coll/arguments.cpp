@@ -22,13 +22,13 @@ CollCheck::CollCheck(const Form& form, MPI_Comm comm) : Check(form.function, com
     error_ = bad_info(comm_, function_, form.info);
 }
 
-void CollCheck::tell_all(const Teller& self, Account& account) {
+void CollCheck::tell_all(const Teller& self, WaitRecord& wait_record) {
   const auto& mine = static_cast<const CollCheck&>(self);
-  account = {.kind = WaitKind::collective, .call = mine.function_, .comm = mine.comm_};
-  if (mine.comm_ != nullptr) account.name = name_comm;
-  account.root = mine.past_->root;
-  account.bytes = mine.past_->bytes;
-  account.order = mine.past_->order;
+  wait_record = {.kind = WaitKind::collective, .call = mine.function_, .comm = mine.comm_};
+  if (mine.comm_ != nullptr) wait_record.name = name_comm;
+  wait_record.root = mine.past_->root;
+  wait_record.bytes = mine.past_->bytes;
+  wait_record.order = mine.past_->order;
 }
 
 Type* CollCheck::data(const DataArgument& data) {

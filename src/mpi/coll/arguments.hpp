@@ -9,9 +9,9 @@
 
 #include "coll/block.hpp"
 #include "coll/reducer.hpp"
-#include "mpi/object/account.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/object/overlap.hpp"
+#include "mpi/object/wait_record.hpp"
 
 namespace weft::mpi {
 
@@ -147,11 +147,11 @@ class CollCheck : public Check, private core::Teller {
   // The result of the operation, as the MPI call returns it.
   [[nodiscard]] int done(int32_t error);
 
-  // For accounts of waits.
+  // For records of waits.
   const core::Past& past() const { return *past_; }
 
  private:
-  static void tell_all(const Teller& self, Account& account);
+  static void tell_all(const Teller& self, WaitRecord& wait_record);
   [[gnu::noinline]] void compare_elements(const void* send, MPI_Count sent, const void* receive, MPI_Count received,
                                           const Type& type);
 

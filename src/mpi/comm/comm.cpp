@@ -9,7 +9,7 @@
 
 #include "coll/offload.hpp"
 #include "coll/room.hpp"
-#include "core/dynamic/growth.hpp"
+#include "core/dynamic/processes.hpp"
 #include "core/protocol/p2p.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/functions.hpp"

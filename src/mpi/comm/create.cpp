@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/dynamic/growth.hpp"
+#include "core/dynamic/processes.hpp"
 #include "core/object/identity.hpp"
 #include "core/object/other_jobs.hpp"
 #include "mpi/comm/comm.hpp"

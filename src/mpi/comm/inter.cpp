@@ -8,8 +8,8 @@
 
 #include "boot/introductions.hpp"
 #include "boot/own_launcher.hpp"
-#include "core/dynamic/growth.hpp"
 #include "core/dynamic/meeting.hpp"
+#include "core/dynamic/processes.hpp"
 #include "core/object/failure.hpp"
 #include "core/object/identity.hpp"
 #include "core/object/other_jobs.hpp"

@@ -69,7 +69,7 @@ extern base::Lock details;
 struct Comm : core::Comm {
   Errhandler* errhandler = nullptr;
   bool predefined = false;
-  bool tied = false;         // its group has members of other worlds: core/dynamic/growth.hpp
+  bool tied = false;         // its group has members of other worlds: core/dynamic/processes.hpp
   bool tied_remote = false;  // and the other group
   bool left_by_all = false;  // all members have said that they use it no more
   std::string name;
@@ -79,7 +79,7 @@ struct Comm : core::Comm {
   base::Object* session = nullptr;             // the session it came from, nullptr in the World model
   Win* window = nullptr;                       // the window whose own it is: that has its errors
   File* file = nullptr;                        // the same of a file
-  uint32_t collectives = 0;                    // operations that this rank has called, for accounts of waits
+  uint32_t collectives = 0;                    // operations that this rank has called, for records of waits
   std::atomic<uint8_t> asserts{0};             // the mpi_assert_ hints given: comm/hints.cpp
   std::optional<std::string> memory_asserted;  // mpi_assert_memory_alloc_kinds as given; under `details`
   Stream* stream = nullptr;                    // counted; that operations on it are enqueued on

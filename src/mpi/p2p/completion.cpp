@@ -8,9 +8,9 @@
 
 #include "coll/call.hpp"
 #include "mpi/datatype/type.hpp"
-#include "mpi/object/account.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/object/recent_errors.hpp"
+#include "mpi/object/wait_record.hpp"
 
 namespace weft::mpi {
 
@@ -74,8 +74,8 @@ int several(const char* function, const Failures& failures) {
 
 namespace {
 
-void wait_as(const Account& account, Request& r) {
-  const Doing doing(account);
+void wait_as(const WaitRecord& wait_record, Request& r) {
+  const Doing doing(wait_record);
   if (r.on_poll == nullptr) return core::wait(r);
   core::wait_until([&] {
     if (!core::is_done(r)) r.on_poll(r);
@@ -89,7 +89,7 @@ const Request* pending_one(const void* requests, int32_t i) {
   return r != nullptr && r->flags.active && !core::is_done(*r) ? r : nullptr;
 }
 
-Account account_of(const char* call, int count, const MPI_Request requests[], WaitKind kind) {
+WaitRecord wait_record_of(const char* call, int count, const MPI_Request requests[], WaitKind kind) {
   return {.kind = kind, .call = call, .count = count, .request = pending_one, .requests = requests};
 }
 
@@ -283,7 +283,7 @@ int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_stat
     }
     if (state == State::pending) {
       if (!std::exchange(joined, true)) join_sends(count - i, array_of_requests + i);
-      wait_as(account_of("MPI_Waitall", count - i, array_of_requests + i, WaitKind::all), *r);
+      wait_as(wait_record_of("MPI_Waitall", count - i, array_of_requests + i, WaitKind::all), *r);
       if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) continue;
     }
     retire_one_of_many(&array_of_requests[i], *r, at(array_of_statuses, i), i, failures);
@@ -372,8 +372,8 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
   bool active = false;
   int invalid = -1;
   int found = -1;
-  const Account account = account_of("MPI_Waitany", count, array_of_requests, WaitKind::any);
-  const Doing doing(account);
+  const WaitRecord wait_record = wait_record_of("MPI_Waitany", count, array_of_requests, WaitKind::any);
+  const Doing doing(wait_record);
   core::wait_until([&] {
     found = first_done(count, array_of_requests, &active, &invalid);
     return found >= 0 || invalid >= 0 || !active;
@@ -422,8 +422,8 @@ int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
   bool active = false;
   int invalid = -1;
   int found = -1;
-  const Account account = account_of("MPI_Waitsome", incount, array_of_requests, WaitKind::any);
-  const Doing doing(account);
+  const WaitRecord wait_record = wait_record_of("MPI_Waitsome", incount, array_of_requests, WaitKind::any);
+  const Doing doing(wait_record);
   core::wait_until([&] {
     found = first_done(incount, array_of_requests, &active, &invalid);
     return found >= 0 || invalid >= 0 || !active;

@@ -4,7 +4,7 @@
 #include "mpi/p2p/p2p.hpp"
 
 #include "core/message/send_now.hpp"
-#include "core/progress/beside.hpp"
+#include "core/progress/progress_thread_post.hpp"
 #include "mpi/face.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/object/foreign.hpp"

@@ -114,7 +114,7 @@ inline MPI_Request done_request() {
 
 // completion.cpp: waits for a request of any kind, and ends one: fills the status (unless ignored), frees it or makes a
 // persistent one inactive, and returns its error class without raising it.
-// `call` is what the program called, for accounts of waits.
+// `call` is what the program called, for records of waits.
 void wait_for(Request& r, const char* call);
 int retire(MPI_Request* handle, Request& r, MPI_Status* status);
 // retire(), and the error is raised.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Probing for messages and receiving matched ones (MPI-5.0, 3.8.1 and 3.8.2).
-#include "mpi/object/account.hpp"
 #include "mpi/object/handles.hpp"
+#include "mpi/object/wait_record.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/status.hpp"
 
@@ -43,8 +43,8 @@ bool try_take(const char* function, int source, int tag, Comm& comm, MPI_Message
   return true;
 }
 
-// The account of a probe.
-Account account_of(const char* function, const core::Envelope& wanted, const Comm& comm) {
+// The record of a probe.
+WaitRecord wait_record_of(const char* function, const core::Envelope& wanted, const Comm& comm) {
   return {.kind = WaitKind::probe, .call = function, .comm = &comm, .wanted = &wanted, .name = name_comm};
 }
 
@@ -70,8 +70,8 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   core::Outcome outcome;
   const uint32_t context = comm_of(comm)->context;
   const core::Envelope wanted{.context = context, .source = source, .tag = tag, .lane = 0};
-  const Account account = account_of("MPI_Probe", wanted, *comm_of(comm));
-  const Doing doing(account);
+  const WaitRecord wait_record = wait_record_of("MPI_Probe", wanted, *comm_of(comm));
+  const Doing doing(wait_record);
   if (!nobody) core::wait_until([&] { return core::probe(context, source, tag, &outcome); });
   show(status, outcome);
   return MPI_SUCCESS;
@@ -103,8 +103,8 @@ int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
   }
   int error = MPI_SUCCESS;
   const core::Envelope wanted{.context = comm_of(comm)->context, .source = source, .tag = tag, .lane = 0};
-  const Account account = account_of("MPI_Mprobe", wanted, *comm_of(comm));
-  const Doing doing(account);
+  const WaitRecord wait_record = wait_record_of("MPI_Mprobe", wanted, *comm_of(comm));
+  const Doing doing(wait_record);
   bool taken = false;  // the condition may be asked again after it held, and must not take a second message
   core::wait_until([&] {
     taken = taken || try_take("MPI_Mprobe", source, tag, *comm_of(comm), message, status, &error);

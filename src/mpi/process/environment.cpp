@@ -17,15 +17,15 @@
 #include "boot/job.hpp"
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
-#include "core/diagnose/disagree.hpp"
+#include "core/diagnose/collective_mismatch.hpp"
 #include "core/dynamic/context.hpp"
-#include "core/dynamic/growth.hpp"
+#include "core/dynamic/processes.hpp"
 #include "core/lane/lane.hpp"
 #include "core/object/failure.hpp"
 #include "core/object/identity.hpp"
 #include "core/peer/peer.hpp"
 #include "core/progress/waiting.hpp"
-#include "core/runtime/life.hpp"
+#include "core/runtime/init_refcount.hpp"
 #include "core/thread/thread.hpp"
 #include "device/device.hpp"
 #include "device/pins.hpp"
@@ -35,9 +35,9 @@
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/names.hpp"
-#include "mpi/object/account.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/handles.hpp"
+#include "mpi/object/wait_record.hpp"
 #include "mpi/observe/observe.hpp"
 #include "mpi/observe/thread_check.hpp"
 #include "mpi/p2p/bsend.hpp"
@@ -126,8 +126,8 @@ int start(const char* function, int required, int* provided) {
 // fetch what was announced. First our own messages leave: no rank makes progress for us once all have met. Then those
 // that still come in for receives whose requests were freed: the ranks may have met without messages.
 void meet_all() {
-  const Account account = account_of_all("MPI_Finalize", *comm_of(MPI_COMM_WORLD));
-  const Doing doing(account);
+  const WaitRecord wait_record = wait_record_of_all("MPI_Finalize", *comm_of(MPI_COMM_WORLD));
+  const Doing doing(wait_record);
   flush_all_buffers();
   core::leave_together();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) core::end_releases();

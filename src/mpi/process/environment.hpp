@@ -21,7 +21,7 @@ enum class Phase : uint8_t { before, running, finalized };
 struct Environment {
   std::atomic<Phase> phase{Phase::before};
   std::atomic<int> sessions{0};  // open ones
-  bool joined = false;           // MPI takes part in the job (core/runtime/life.hpp)
+  bool joined = false;           // MPI takes part in the job (core/runtime/init_refcount.hpp)
   int thread_level = 0;          // MPI_THREAD_..., as provided
   pid_t main_thread = 0;         // the caller of MPI_Init
   pid_t process = 0;             // whose exit ends MPI, where sessions alone were opened
@@ -44,7 +44,7 @@ inline constexpr int default_session_level = MPI_THREAD_SERIALIZED;
 // it exits.
 [[nodiscard]] bool open_session(int& level);
 
-// Counts a session less. After MPI_Finalize the process may end with the last one (core/runtime/life.hpp).
+// Counts a session less. After MPI_Finalize the process may end with the last one (core/runtime/init_refcount.hpp).
 void close_session();
 
 // While there is one of these, the process neither joins nor leaves the job.

@@ -16,11 +16,11 @@
 #include "mpi/comm/group.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/env/memory.hpp"
-#include "mpi/object/account.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/buffer.hpp"
 #include "mpi/object/errhandler.hpp"
 #include "mpi/object/twin.hpp"
+#include "mpi/object/wait_record.hpp"
 #include "mpi/win/window.hpp"
 
 namespace weft::mpi {
@@ -376,8 +376,8 @@ int win_free(MPI_Win* win) {
   if (int error = delete_attributes(*w))
     return fail(w, function, error, "a delete callback of an attribute returned an error");
   wait_for_stream(static_cast<const Comm&>(*w->comm));
-  const Account account = account_of_all("MPI_Win_free", static_cast<Comm&>(*w->comm));
-  const Doing doing(account);
+  const WaitRecord wait_record = wait_record_of_all("MPI_Win_free", static_cast<Comm&>(*w->comm));
+  const Doing doing(wait_record);
   const int32_t error = coll::barrier(*w->comm);
   if (error != core::no_error) return fail(w, function, error, "the ranks could not wait for each other");
   forget(*w);

@@ -6,7 +6,7 @@
 
 #include "coll/coll.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/object/account.hpp"
+#include "mpi/object/wait_record.hpp"
 #include "mpi/win/window.hpp"
 
 namespace weft::mpi {
@@ -66,8 +66,8 @@ int win_fence(int assert, MPI_Win win) {
   check.assertions(assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED);
   if (check.failed()) return check.error();
   Win& w = check.win();
-  const Account account = account_of_all("MPI_Win_fence", static_cast<Comm&>(*w.comm));
-  const Doing doing(account);
+  const WaitRecord wait_record = wait_record_of_all("MPI_Win_fence", static_cast<Comm&>(*w.comm));
+  const Doing doing(wait_record);
   const int32_t error = core::rma::end_fence(w);
   if (error == core::rma_sync) return check.done(error);
   const int32_t failed = coll::barrier(*w.comm);  // also when an operation failed: the others wait for us

@@ -24,7 +24,7 @@ struct Capabilities {
   bool names_senders = false;
 
   // Transport::drain() delivers all that was sent before a message that has come, by whatever lane. Otherwise core
-  // numbers the messages to a process with several lanes (core/lane/numbers.hpp).
+  // numbers the messages to a process with several lanes (core/lane/sequence_numbers.hpp).
   bool drains = false;
 
   bool get_put = false;  // Endpoint::get(), put(): at once, what the system lets us reach of a peer's memory

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Receives posted without a lock beside the progress thread (src/core/progress/beside.hpp), for spin. run.py says how it is run and
-// which faults it must find.
+// Receives posted without a lock beside the progress thread (src/core/progress/progress_thread_post.hpp), for spin.
+// run.py says how it is run and which faults it must find.
 //
 // The poster posts POSTS receives, each on the short road, or with the lane's lock where the progress thread is at work.
 // That thread does ROUNDS rounds. Asserted: nobody works on the matcher while a receive is being posted on the short road,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/lane/numbers.hpp"
+#include "core/lane/sequence_numbers.hpp"
 
 #include <algorithm>
 

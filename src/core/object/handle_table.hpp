@@ -18,14 +18,14 @@
 namespace weft::core {
 
 template <class Object>
-class Numbered {
+class HandleTable {
  public:
   static constexpr uint64_t none = 0;  // never the number of an object
 
-  Numbered() = default;
-  ~Numbered() { std::free(slots_); }
-  Numbered(const Numbered&) = delete;
-  Numbered& operator=(const Numbered&) = delete;
+  HandleTable() = default;
+  ~HandleTable() { std::free(slots_); }
+  HandleTable(const HandleTable&) = delete;
+  HandleTable& operator=(const HandleTable&) = delete;
 
   // The number of the object from now on; `none` when there is no memory.
   [[nodiscard]] uint64_t add(Object& object) {

@@ -18,8 +18,8 @@
 // Progress: neither waits. The progress thread leaves a round to the next one when it meets a post. A round of its work
 // costs a membarrier; rounds that find nothing to do cost none.
 //
-// tests/model/beside.pml shows that each of these steps is needed, and that they suffice; tests/unit/core_beside.cpp
-// fails without the look at `posting`, and without the bit.
+// tests/model/progress_thread_post.pml shows that each of these steps is needed, and that they suffice;
+// tests/unit/core_progress_thread_post.cpp fails without the look at `posting`, and without the bit.
 
 #include "core/message/send_now.hpp"
 #include "core/thread/thread.hpp"

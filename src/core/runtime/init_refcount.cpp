@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/runtime/life.hpp"
+#include "core/runtime/init_refcount.hpp"
 
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Accounts of waits, for people who ask why a program stands still (docs/explaining.md). A call that may have to wait
+// Records of waits, for people who ask why a program stands still (docs/explaining.md). A call that may have to wait
 // notes on its stack what it is at; a wait that lasts writes that on the page of the process (boot/wait_page.hpp), and
 // takes it back at its end. Waits that are short, and calls that need not wait, pay next to nothing for it.
 
@@ -15,11 +15,11 @@ namespace weft::core {
 
 using boot::WaitKind;
 
-// How long a wait has slept when its account is written.
-inline constexpr uint64_t account_after_ns = 50000000;
+// How long a wait has slept when its record is written.
+inline constexpr uint64_t wait_record_after_ns = 50000000;
 
 // The state of a call that may wait.
-struct Account {
+struct WaitRecord {
   WaitKind kind = WaitKind::all;
   const char* call = "";
   const Comm* comm = nullptr;
@@ -44,16 +44,16 @@ class Teller;
 // The calling thread is at something, until the object goes: `tell` says what, if anybody asks.
 class Teller {
  public:
-  using Tell = void (*)(const Teller& self, Account& account);
+  using Tell = void (*)(const Teller& self, WaitRecord& wait_record);
   explicit Teller(Tell way) : tell_(way), before_(current_teller) { current_teller = this; }
   ~Teller() { current_teller = before_; }
   Teller(const Teller&) = delete;
   Teller& operator=(const Teller&) = delete;
 
-  void tell(Account& account) const { tell_(*this, account); }
+  void tell(WaitRecord& wait_record) const { tell_(*this, wait_record); }
   // The same of the call of which this is a part.
-  void tell_before(Account& account) const {
-    if (before_ != nullptr) before_->tell(account);
+  void tell_before(WaitRecord& wait_record) const {
+    if (before_ != nullptr) before_->tell(wait_record);
   }
 
  private:
@@ -61,14 +61,16 @@ class Teller {
   const Teller* const before_;
 };
 
-// The same for a call that has its account.
+// The same for a call that has its record.
 class Doing : public Teller {
  public:
-  explicit Doing(const Account& account) : Teller(tell_all), account_(account) {}
+  explicit Doing(const WaitRecord& wait_record) : Teller(tell_all), wait_record_(wait_record) {}
 
  private:
-  static void tell_all(const Teller& self, Account& account) { account = static_cast<const Doing&>(self).account_; }
-  const Account& account_;
+  static void tell_all(const Teller& self, WaitRecord& wait_record) {
+    wait_record = static_cast<const Doing&>(self).wait_record_;
+  }
+  const WaitRecord& wait_record_;
 };
 
 // The last collective operations of a thread, the one under way among them.
@@ -90,17 +92,17 @@ inline Past& new_past() {
   return past_ring.past[past_ring.next++ % past_kept];
 }
 
-// The account of one wait of the calling thread, which may be for `request`.
-class WaitAccount {
+// The record of one wait of the calling thread, which may be for `request`.
+class WaitRecorder {
  public:
   // The thread is about to sleep, and holds nothing.
   void before_sleep(const Request* request, uint64_t now_ns) {
     if (began_ns_ == 0) began_ns_ = looked_ns_ = now_ns;
-    old_ = now_ns - looked_ns_ < account_after_ns;
+    old_ = now_ns - looked_ns_ < wait_record_after_ns;
     if (!old_) write(request, now_ns);
   }
-  // How long the thread may sleep: until the account is written, or written again.
-  uint64_t longest_ns() const { return old_ ? account_after_ns : 1000000000; }
+  // How long the thread may sleep: until the record is written, or written again.
+  uint64_t longest_ns() const { return old_ ? wait_record_after_ns : 1000000000; }
   void end() {
     if (place_ != 0) erase();
   }

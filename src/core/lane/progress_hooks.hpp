@@ -14,7 +14,7 @@ namespace weft::core {
 struct Lane;
 
 // Operations of a lane that need a hand of ours, such as a stream with data still to move. Runs with the lane held.
-struct LaneWork {
+struct ProgressHook {
   const char* name;
   bool (*advance)(Lane& lane);     // moves some of it; whether anything moved
   bool (*open)(const Lane& lane);  // whether there is something that may be moved: Lane::at_work stays set
@@ -28,8 +28,9 @@ struct Flush {
   bool (*flush)();  // sends what was gathered; whether there was any
 };
 
-#define WEFT_LANE_WORK(row) \
-  [[gnu::used, gnu::section("weft_lane_work")]] static constinit const ::weft::core::LaneWork* const row##_entry = &row
+#define WEFT_PROGRESS_HOOK(row) \
+  [[gnu::used,                  \
+    gnu::section("weft_progress_hooks")]] static constinit const ::weft::core::ProgressHook* const row##_entry = &row
 #define WEFT_FLUSH(row) \
   [[gnu::used, gnu::section("weft_flushes")]] static constinit const ::weft::core::Flush* const row##_entry = &row
 

@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "core/lane/lane.hpp"
-#include "core/progress/beside.hpp"
 #include "core/progress/progress_thread.hpp"
+#include "core/progress/progress_thread_post.hpp"
 #include "core/runtime/world.hpp"
 #include "core/thread/thread.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/progress/beside.hpp"
+#include "core/progress/progress_thread_post.hpp"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/diagnose/disagree.hpp"
+#include "core/diagnose/collective_mismatch.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "base/lock.hpp"
 #include "base/setting.hpp"
-#include "core/diagnose/account.hpp"
+#include "core/diagnose/wait_record.hpp"
 #include "core/message/handler.hpp"
 #include "core/message/send_queue.hpp"
 #include "core/object/comm.hpp"
@@ -181,11 +181,11 @@ std::string text_of(const char* call, int32_t root, int64_t bytes, bool with_roo
   return text;
 }
 
-[[noreturn]] void end_job(const Account& account, const Comm& comm, const Past& ours, const Say& theirs) {
+[[noreturn]] void end_job(const WaitRecord& wait_record, const Comm& comm, const Past& ours, const Say& theirs) {
   const bool root = ours.root != theirs.root;
   const bool bytes = has_one_size(ours.call) && ours.bytes != theirs.bytes;
   char name[64] = "";
-  if (account.name != nullptr) account.name(comm, name, sizeof name);
+  if (wait_record.name != nullptr) wait_record.name(comm, name, sizeof name);
   protocol_error(
       theirs.from,
       {.cause = "ranks disagree about collective operation " + std::to_string(ours.order) + " of " +
@@ -198,7 +198,7 @@ std::string text_of(const char* call, int32_t root, int64_t bytes, bool with_roo
        .remedy = "call the same operations in the same order, with the same sizes and root, on all ranks"});
 }
 
-void judge(const Account& account, const Comm& comm, const Past& ours) {
+void judge(const WaitRecord& wait_record, const Comm& comm, const Past& ours) {
   Say theirs;
   {
     std::lock_guard guard(lock);
@@ -208,7 +208,7 @@ void judge(const Account& account, const Comm& comm, const Past& ours) {
     if (found == std::end(heard)) return;
     theirs = found->say;
   }
-  end_job(account, comm, ours, theirs);
+  end_job(wait_record, comm, ours, theirs);
 }
 
 void ask(const Comm& comm, const Past& ours) {
@@ -229,18 +229,19 @@ void ask(const Comm& comm, const Past& ours) {
 
 // Calls `look` with each collective operation that the wait is for.
 template <class Look>
-void each_operation(const Account& account, Look look) {
+void each_operation(const WaitRecord& wait_record, Look look) {
   const auto look_at = [&](const Comm* comm, const Past& past) {
     if (comm != nullptr && comm->size > 1 && !comm->is_inter() && !comm->several_jobs) look(*comm, past);
   };
-  if (account.kind == WaitKind::collective && account.order != 0 && account.comm != nullptr) {
-    return look_at(account.comm, {account.call, account.comm->context, account.order, account.root, account.bytes});
+  if (wait_record.kind == WaitKind::collective && wait_record.order != 0 && wait_record.comm != nullptr) {
+    return look_at(wait_record.comm, {wait_record.call, wait_record.comm->context, wait_record.order, wait_record.root,
+                                      wait_record.bytes});
   }
   const CallOf call = call_of.load(std::memory_order_relaxed);
-  if (account.kind != WaitKind::all || account.request == nullptr || call == nullptr) return;
+  if (wait_record.kind != WaitKind::all || wait_record.request == nullptr || call == nullptr) return;
   int32_t found = 0;
-  for (int32_t i = 0; i < account.count && found < most_operations; ++i) {
-    const Request* r = account.request(account.requests, i);
+  for (int32_t i = 0; i < wait_record.count && found < most_operations; ++i) {
+    const Request* r = wait_record.request(wait_record.requests, i);
     const Past* past = r != nullptr ? call(*r) : nullptr;
     if (past == nullptr || past->order == 0) continue;
     ++found;
@@ -250,7 +251,7 @@ void each_operation(const Account& account, Look look) {
 
 }  // namespace
 
-void ask_others(const Account& account, uint64_t since_ns, uint64_t now_ns) {
+void ask_others(const WaitRecord& wait_record, uint64_t since_ns, uint64_t now_ns) {
   const auto after_ns = static_cast<uint64_t>(disagree_seconds.value()) * second;
   const uint64_t waited_ns = now_ns - since_ns;
   if (after_ns == 0 || waited_ns < second) return;
@@ -266,8 +267,8 @@ void ask_others(const Account& account, uint64_t since_ns, uint64_t now_ns) {
     mine.asked_ns = now_ns;
     ++mine.asked;
   }
-  each_operation(account, [&](const Comm& comm, const Past& ours) {
-    judge(account, comm, ours);
+  each_operation(wait_record, [&](const Comm& comm, const Past& ours) {
+    judge(wait_record, comm, ours);
     if (asks) ask(comm, ours);
   });
 }

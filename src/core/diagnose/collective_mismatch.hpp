@@ -16,12 +16,12 @@
 
 namespace weft::core {
 
-struct Account;
+struct WaitRecord;
 struct Past;
 struct Request;
 
-// The calling thread waits as `account` says, since then, and holds nothing.
-void ask_others(const Account& account, uint64_t since_ns, uint64_t now_ns);
+// The calling thread waits as `wait_record` says, since then, and holds nothing.
+void ask_others(const WaitRecord& wait_record, uint64_t since_ns, uint64_t now_ns);
 
 // A communicator with this context is gone from this process.
 void forget_calls(uint32_t context);

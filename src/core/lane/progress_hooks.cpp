@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/lane/work.hpp"
+#include "core/lane/progress_hooks.hpp"
 
 #include "core/lane/lane.hpp"
 
 // The linker's names for the ends of the sections; weak, since a test may have no row at all.
 extern "C" {
-[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::LaneWork* const __start_weft_lane_work[];
-[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::LaneWork* const __stop_weft_lane_work[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::ProgressHook* const __start_weft_progress_hooks[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::ProgressHook* const __stop_weft_progress_hooks[];
 [[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::Flush* const __start_weft_flushes[];
 [[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::Flush* const __stop_weft_flushes[];
 }
@@ -19,23 +19,23 @@ constinit std::atomic<int32_t> watching = 0;
 
 namespace {
 
-std::span<const LaneWork* const> all_work() {
-  return {__start_weft_lane_work, static_cast<size_t>(__stop_weft_lane_work - __start_weft_lane_work)};
+std::span<const ProgressHook* const> all_work() {
+  return {__start_weft_progress_hooks, static_cast<size_t>(__stop_weft_progress_hooks - __start_weft_progress_hooks)};
 }
 
 }  // namespace
 
 bool advance_work(Lane& lane) {
   bool moved = false;
-  for (const LaneWork* work : all_work()) moved |= work->advance(lane);
+  for (const ProgressHook* work : all_work()) moved |= work->advance(lane);
   bool open = false;
-  for (const LaneWork* work : all_work()) open |= work->open(lane);
+  for (const ProgressHook* work : all_work()) open |= work->open(lane);
   lane.at_work.store(open, std::memory_order_relaxed);
   return moved;
 }
 
 void close_work(Lane& lane) {
-  for (const LaneWork* work : all_work()) work->close(lane);
+  for (const ProgressHook* work : all_work()) work->close(lane);
 }
 
 bool flush_gathered() {

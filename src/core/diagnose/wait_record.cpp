@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/diagnose/account.hpp"
+#include "core/diagnose/wait_record.hpp"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "base/copy.hpp"
 #include "boot/segment.hpp"
 #include "core/diagnose/call_site.hpp"
-#include "core/diagnose/disagree.hpp"
+#include "core/diagnose/collective_mismatch.hpp"
 #include "core/lane/lane.hpp"
 #include "core/object/comm.hpp"
 #include "core/object/identity.hpp"
@@ -145,14 +145,14 @@ PageMessage describe(const Unexpected& message, const Comm* comm) {
           .bytes = message.message_bytes};
 }
 
-void describe(const Comm& comm, const Account& account, PageComm& to) {
+void describe(const Comm& comm, const WaitRecord& wait_record, PageComm& to) {
   to = {.context = comm.context, .size = comm.size, .rank = comm.rank, .first = comm.first, .stride = comm.stride};
   if (comm.table != nullptr) {
     to.stride = 0;
     to.listed = static_cast<uint32_t>(std::min<int32_t>(comm.size, PageComm::most));
     base::copy(to.members, comm.table, to.listed * sizeof(int32_t));
   }
-  if (account.name != nullptr) account.name(comm, to.name, sizeof to.name);
+  if (wait_record.name != nullptr) wait_record.name(comm, to.name, sizeof to.name);
 }
 
 // The part of the page beside the waits, gathered before the page is locked.
@@ -208,7 +208,7 @@ void gather(Lists& lists, const Comm* comm) {
 }
 
 // With the page.
-void show(const Lists& lists, const Account& account) {
+void show(const Lists& lists, const WaitRecord& wait_record) {
   page->turned_away = transport::turned_away();
   page->open = lists.open;
   page->open_listed = lists.open_listed;
@@ -223,8 +223,8 @@ void show(const Lists& lists, const Account& account) {
   for (uint32_t i = first; i != past_ring.next; ++i) {
     const Past& past = past_ring.past[i % past_kept];
     if (past.order == 0) continue;  // of no communicator
-    const bool is_ours = account.comm != nullptr && account.order != 0 && past.order == account.order &&
-                         past.context == account.comm->context;
+    const bool is_ours = wait_record.comm != nullptr && wait_record.order != 0 && past.order == wait_record.order &&
+                         past.context == wait_record.comm->context;
     if (is_ours) continue;
     PagePast& to = page->past[listed++];
     to = {.context = past.context,
@@ -244,19 +244,19 @@ void add(PageWait& wait, const PageMessage& message) {
   if (wait.listed < PageWait::most) wait.message[wait.listed++] = message;
 }
 
-void list_requests(const Account& account, const Request* request, PageWait& wait) {
+void list_requests(const WaitRecord& wait_record, const Request* request, PageWait& wait) {
   wait.messages = wait.listed = 0;
   if (request != nullptr) add(wait, describe(*request));
-  for (int32_t i = 0; account.request != nullptr && i < account.count; ++i) {
-    const Request* r = account.request(account.requests, i);
+  for (int32_t i = 0; wait_record.request != nullptr && i < wait_record.count; ++i) {
+    const Request* r = wait_record.request(wait_record.requests, i);
     if (r == nullptr || r == request || is_done(*r)) continue;
     add(wait, describe(*r));
   }
-  if (account.wanted != nullptr) {
-    const Envelope& e = *account.wanted;
+  if (wait_record.wanted != nullptr) {
+    const Envelope& e = *wait_record.wanted;
     add(wait, {.kind = static_cast<uint32_t>(MessageKind::receive),
                .context = e.context,
-               .peer = in_job(account.comm, e.source),
+               .peer = in_job(wait_record.comm, e.source),
                .rank = e.source,
                .tag = e.tag,
                .reserved = 0,
@@ -264,27 +264,28 @@ void list_requests(const Account& account, const Request* request, PageWait& wai
   }
 }
 
-const char* call_without_account(const Request* request) {
+const char* call_without_record(const Request* request) {
   if (request == nullptr) return "a call";
   return request->role == Role::receive ? "a receive" : request->role == Role::send ? "a send" : "an operation";
 }
 
 }  // namespace
 
-void WaitAccount::write(const Request* request, uint64_t now_ns) {
+void WaitRecorder::write(const Request* request, uint64_t now_ns) {
   looked_ns_ = now_ns;
   if (!identity->running) return;
-  Account account{.kind = request != nullptr ? WaitKind::all : WaitKind::other, .call = call_without_account(request)};
-  if (current_teller != nullptr) current_teller->tell(account);
-  ask_others(account, began_ns_, now_ns);
-  const Comm* comm = account.comm != nullptr ? account.comm : request != nullptr ? request->comm : nullptr;
+  WaitRecord wait_record{.kind = request != nullptr ? WaitKind::all : WaitKind::other,
+                         .call = call_without_record(request)};
+  if (current_teller != nullptr) current_teller->tell(wait_record);
+  ask_others(wait_record, began_ns_, now_ns);
+  const Comm* comm = wait_record.comm != nullptr ? wait_record.comm : request != nullptr ? request->comm : nullptr;
   Lists lists;
   gather(lists, comm);
   const uint64_t site = place_ == 0 ? call_site().address : 0;
   std::lock_guard guard(page_lock);
   if (!has_page()) return;
   const Writing writing;
-  show(lists, account);
+  show(lists, wait_record);
   const bool first = place_ == 0;
   for (uint32_t i = 0; place_ == 0 && i < waits_there; ++i) {
     if (page->waits[i].kind == static_cast<uint32_t>(WaitKind::none)) place_ = i + 1;
@@ -298,20 +299,20 @@ void WaitAccount::write(const Request* request, uint64_t now_ns) {
     wait.number = ++waits_written;
     wait.site = site;
   }
-  wait.kind = static_cast<uint32_t>(account.kind);
+  wait.kind = static_cast<uint32_t>(wait_record.kind);
   wait.thread = static_cast<uint32_t>(gettid());
   wait.since_ns = began_ns_;
-  copy_text(wait.call, sizeof wait.call, account.call);
-  wait.target = told(account.target);
-  wait.root = account.root;
-  wait.bytes = account.bytes;
-  wait.order = account.order;
-  list_requests(account, request, wait);
+  copy_text(wait.call, sizeof wait.call, wait_record.call);
+  wait.target = told(wait_record.target);
+  wait.root = wait_record.root;
+  wait.bytes = wait_record.bytes;
+  wait.order = wait_record.order;
+  list_requests(wait_record, request, wait);
   wait.comm.size = 0;
-  if (comm != nullptr) describe(*comm, account, wait.comm);
+  if (comm != nullptr) describe(*comm, wait_record, wait.comm);
 }
 
-void WaitAccount::erase() {
+void WaitRecorder::erase() {
   std::lock_guard guard(page_lock);
   const Writing writing;
   page->waits[place_ - 1].kind = static_cast<uint32_t>(WaitKind::none);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/object/account.hpp"
+#include "mpi/object/wait_record.hpp"
 
 #include <cstring>
 #include <mutex>
@@ -16,7 +16,7 @@ void name_comm(const core::Comm& comm, char* text, uint64_t room) {
   text[room - 1] = 0;
 }
 
-Account account_of_all(const char* call, Comm& comm) {
+WaitRecord wait_record_of_all(const char* call, Comm& comm) {
   return {.kind = WaitKind::collective, .call = call, .comm = &comm, .order = ++comm.collectives, .name = name_comm};
 }
 

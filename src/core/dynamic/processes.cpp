@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/dynamic/growth.hpp"
+#include "core/dynamic/processes.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -26,7 +26,7 @@ namespace weft::core {
 namespace {
 
 // Communicators that we share with the process of each place; made with the first of another world.
-constinit base::Lock growth_lock;
+constinit base::Lock processes_lock;
 constinit std::vector<int32_t>* shared_communicators = nullptr;
 constinit int32_t tied = 0;  // places of this host with any
 // Of other hosts: those that we ever had communicators with, and those that have said that they leave.
@@ -38,7 +38,7 @@ bool is_afar(int32_t job_rank) {
 }
 
 bool said_to_leave(int32_t job_rank) {
-  const std::lock_guard guard(growth_lock);
+  const std::lock_guard guard(processes_lock);
   return leaving != nullptr && leaving->contains(job_rank);
 }
 
@@ -103,7 +103,7 @@ bool is_foreign_afar(int32_t job_rank) {
 
 bool has_parted(int32_t job_rank) {
   if (job_rank < 0 || !is_foreign_afar(job_rank)) return false;
-  const std::lock_guard guard(growth_lock);
+  const std::lock_guard guard(processes_lock);
   return shared_communicators == nullptr || (*shared_communicators)[static_cast<size_t>(job_rank)] == 0;
 }
 
@@ -136,7 +136,7 @@ void meet(int32_t job_rank) {
 
 bool tie(const Group& group) {
   if (!has_foreign(group)) return false;
-  std::lock_guard guard(growth_lock);
+  std::lock_guard guard(processes_lock);
   if (shared_communicators == nullptr)
     shared_communicators = new std::vector<int32_t>(static_cast<size_t>(identity->places));
   for (int32_t r = 0; r < group.size; ++r) {
@@ -149,7 +149,7 @@ bool tie(const Group& group) {
 }
 
 void untie(const Group& group) {
-  std::lock_guard guard(growth_lock);
+  std::lock_guard guard(processes_lock);
   for (int32_t r = 0; r < group.size; ++r) {
     if (is_foreign(group.job_rank(r))) count_communicators(group.job_rank(r), -1);
   }
@@ -165,7 +165,7 @@ constinit const Handler leaving_handler{.kind = leaving_kind,
                                         .least_bytes = sizeof(int32_t),
                                         .name = "leave of a process of another world",
                                         .take = [](const transport::Arrival& a) {
-                                          const std::lock_guard guard(growth_lock);
+                                          const std::lock_guard guard(processes_lock);
                                           if (leaving == nullptr) leaving = new std::set<int32_t>;
                                           leaving->insert(payload_of<int32_t>(a));
                                         }};
@@ -174,7 +174,7 @@ WEFT_HANDLER(leaving_handler);
 void say_that_we_leave() {
   std::vector<int32_t> all;
   {
-    const std::lock_guard guard(growth_lock);
+    const std::lock_guard guard(processes_lock);
     if (afar != nullptr) all.assign(afar->begin(), afar->end());
   }
   for (const int32_t rank : all) {
@@ -183,7 +183,7 @@ void say_that_we_leave() {
 }
 
 bool those_afar_leave() {
-  const std::lock_guard guard(growth_lock);
+  const std::lock_guard guard(processes_lock);
   if (afar == nullptr) return true;
   return std::all_of(afar->begin(), afar->end(), [](int32_t rank) {
     return (*shared_communicators)[static_cast<size_t>(rank)] == 0 || (leaving != nullptr && leaving->contains(rank));

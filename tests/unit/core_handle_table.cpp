@@ -7,14 +7,14 @@
 #include <map>
 #include <vector>
 
-#include "core/object/numbered.hpp"
+#include "core/object/handle_table.hpp"
 #include "schedule.hpp"
 
 namespace weft::core {
 namespace {
 
-TEST(Numbered, FindsWhatWasAdded) {
-  Numbered<int> table;
+TEST(HandleTable, FindsWhatWasAdded) {
+  HandleTable<int> table;
   int objects[100];
   std::vector<uint64_t> numbers;
   for (int& object : objects) numbers.push_back(table.add(object));
@@ -23,13 +23,13 @@ TEST(Numbered, FindsWhatWasAdded) {
   EXPECT_EQ(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
-TEST(Numbered, ANumberThatWasNeverGivenFindsNothing) {
-  Numbered<int> table;
-  EXPECT_EQ(table.find(Numbered<int>::none), nullptr);
+TEST(HandleTable, ANumberThatWasNeverGivenFindsNothing) {
+  HandleTable<int> table;
+  EXPECT_EQ(table.find(HandleTable<int>::none), nullptr);
   int object = 0;
   const uint64_t number = table.add(object);
-  EXPECT_NE(number, Numbered<int>::none);
-  EXPECT_EQ(table.find(Numbered<int>::none), nullptr);
+  EXPECT_NE(number, HandleTable<int>::none);
+  EXPECT_EQ(table.find(HandleTable<int>::none), nullptr);
   EXPECT_EQ(table.find(number + 1), nullptr);                    // a free place
   EXPECT_EQ(table.find(number + 1000), nullptr);                 // out of range
   EXPECT_EQ(table.find(number | UINT32_MAX), nullptr);           // the end of the range
@@ -38,8 +38,8 @@ TEST(Numbered, ANumberThatWasNeverGivenFindsNothing) {
   EXPECT_EQ(table.find(number), &object);
 }
 
-TEST(Numbered, AStaleNumberFindsNothing) {
-  Numbered<int> table;
+TEST(HandleTable, AStaleNumberFindsNothing) {
+  HandleTable<int> table;
   int first = 1;
   int second = 2;
   const uint64_t stale = table.add(first);
@@ -52,8 +52,8 @@ TEST(Numbered, AStaleNumberFindsNothing) {
   EXPECT_EQ(table.find(number), &second);
 }
 
-TEST(Numbered, KeepsApartWhatComesAndGoes) {
-  Numbered<int> table;
+TEST(HandleTable, KeepsApartWhatComesAndGoes) {
+  HandleTable<int> table;
   test::Random random(7);
   std::map<uint64_t, int*> live;
   std::vector<uint64_t> gone;
