@@ -205,7 +205,11 @@ class Tool(unittest.TestCase):
         self.assertTrue(by_name["WEFT_LAUNCHER"]["expert"])
         self.assertNotIn("WEFT_LAUNCHER", [one["name"] for one in answer("info")])
         self.assertEqual(len(answer("info", "--topo")["cores"]), len(re.findall("{", self.weft("info", "--topo").stdout)))
-        self.assertEqual([path["path"][:2] for path in answer("info", "--paths")["paths"]], ["E0", "E1", "R0", "R1"])
+        paths = answer("info", "--paths")
+        self.assertEqual([path["path"][:2] for path in paths["paths"]], ["E0", "E1", "R0", "R1"])
+        methods = [method["method"] for method in paths["methods"]]
+        self.assertEqual(methods[-1], "stream")  # takes whatever the others do not
+        self.assertIn("single copy", methods[:-1])
         self.assertEqual(len(answer("info", "--chapter", "14")["functions"]), 90)
         self.assertEqual(sum(len(one["functions"]) for one in answer("info", "--chapter")), 664)
         chosen = {one["operation"]: one for one in answer("info", "coll", "--ranks", "64", "--ppn", "8", WEFT_BCAST_ALGORITHM="tree")["operations"]}

@@ -6,6 +6,7 @@
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
 #include "core/diagnose/describe.hpp"
+#include "core/message/path.hpp"
 #include "topo/machine.hpp"
 #include "weft/commands.hpp"
 #include "weft/json_object.hpp"
@@ -160,10 +161,14 @@ void show_paths(int ranks) {
            path.cost.c_str());
   }
   printf("Between hosts, of messages in one piece: %s.\n", core::describe_hosts().c_str());
+  puts("The data of a message above E1 come by the first of these methods whose condition holds:");
+  for (const core::GetMethod& method : core::get_methods) {
+    printf("  %-19s  %s: %s\n", method.name, method.condition, method.cost);
+  }
 }
 
 void write_paths(int ranks) {
-  std::vector<std::string> rows;
+  std::vector<std::string> rows, methods;
   for (const core::PathRow& path : core::describe_paths(ranks)) {
     rows.push_back(JsonObject()
                        .text("path", path.name)
@@ -172,10 +177,15 @@ void write_paths(int ranks) {
                        .text("cost", path.cost)
                        .json());
   }
+  for (const core::GetMethod& method : core::get_methods) {
+    methods.push_back(
+        JsonObject().text("method", method.name).text("condition", method.condition).text("cost", method.cost).json());
+  }
   puts(JsonObject()
            .whole("ranks", ranks)
            .list("paths", rows)
            .text("between_hosts", core::describe_hosts())
+           .list("methods", methods)
            .json()
            .c_str());
 }

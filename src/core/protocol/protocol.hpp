@@ -114,8 +114,14 @@ void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
 
 // R0 of a request that may have gaps: its bytes [position, position + bytes), from or to the peer's memory in one
 // piece. 0, or the errno that says why not.
-[[nodiscard]] int get_data(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position,
-                           int64_t bytes);
+[[nodiscard]] int get_layout(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position,
+                             int64_t bytes);
+[[nodiscard]] inline int get_data(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position,
+                                  int64_t bytes) {
+  if (r.layout != nullptr || r.flags.on_device) return get_layout(lane, peer, from, r, position, bytes);
+  return peer.endpoint->get(transport::advanced(from, static_cast<uint64_t>(position)),
+                            static_cast<char*>(r.buffer) + position, static_cast<size_t>(bytes));
+}
 [[nodiscard]] int put_data(Lane& lane, Peer& peer, const MemoryRef& to, const Request& r, int64_t position,
                            int64_t bytes);
 // The lane's buffer of lane_chunk_bytes; nullptr: no memory.

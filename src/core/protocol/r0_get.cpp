@@ -6,8 +6,8 @@
 //   rts   sender to receiver: where the data lie. The answer is a FIN, help (r0_share.cpp) or a CTS (r1_stream.cpp)
 //   fin   receiver to sender: the data are there
 //
-// The receiver reads in one of three ways: alone with get_data(), here and for layouts with gaps (r0_layout.cpp); by
-// reads that take their time (r0_read.cpp); together with the sender (r0_share.cpp).
+// The receiver takes the first method of get_methods that suits: answer_rts() is the only place that chooses.
+#include <algorithm>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -180,50 +180,152 @@ constexpr int64_t device_from = 64 << 10, device_at_once = 16 << 20;
                               .remedy = "this is a defect of Weft: please report it with the program"});
 }
 
-// Brings the data of a matched RTS into its receive: R0 or R1. The RTS has been looked at when it came.
-void answer_rts(Request& r, const Envelope& envelope, const void* data) {
-  wire::RtsOnDevice announced{};
-  wire::Rts& rts = announced.rts;
-  std::memcpy(&rts, data, sizeof rts);
-  const bool on_device = rts.readable == wire::Rts::on_device;
-  if (on_device) std::memcpy(&announced, data, sizeof announced);
-  Peer& peer = peers->of(rts.origin);
-  const auto message_bytes = static_cast<int64_t>(rts.bytes);
-  const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
-  const bool own = peer.transport->capabilities().same_process;
-  const bool gaps = r.layout != nullptr || rts.readable == wire::Rts::with_gaps || on_device;
-  if (own && gaps) {
-    const Request* send = find_request(rts.send, Stage::asked);
-    if (send == nullptr) reject_own(rts);
-    copy_own(*send, r, wanted);
-    note_failed_copy(r);
-  } else if (wanted != 0) {
-    if (on_device && load(r, envelope, peer, rts, announced.allocation, wanted)) return;
-    if (rts.readable == wire::Rts::in_one_piece && rts.memory.key != MemoryRef::no_key && may_go_straight(r, peer))
-      return read(r, envelope, peer, rts, wanted);
-    if (r.flags.on_device && !own && !on_device) {
-      if (Request* inner = land(r, envelope, peer, message_bytes, wanted)) return answer_rts(*inner, envelope, data);
-    }
-    const int64_t from = r.flags.on_device ? device_from : gaps_from.value();
-    const transport::Way way = rts.readable == wire::Rts::may_stream && !gaps && !own && may_stream(wanted)
-                                   ? peer.endpoint->next_way(static_cast<size_t>(wanted))
-                                   : transport::Way::other;
-    note_begin(r, lanes->all[envelope.lane], way);
-    const bool direct = !on_device && (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
-                        (!gaps || wanted >= from) && way != transport::Way::cells;
-    // The processor is occupied with a copy to a device as long as it lasts: much at once would hold up the lane.
-    const bool at_once = r.flags.on_device && wanted <= device_at_once;
-    if (direct && !at_once && share(r, envelope, rts, wanted)) return;
-    if (direct && !gaps) return read(r, envelope, peer, rts, wanted);
-    if (!direct || rts.readable == wire::Rts::with_gaps ||
-        get_data(lanes->all[envelope.lane], peer, rts.memory, r, 0, wanted) != 0 || note_failed_copy(r)) {
-      return send_cts(r, envelope, peer, rts.lane, rts.send, message_bytes, wanted);
-    }
-    // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.
-    peer.readable.store(true, std::memory_order_relaxed);
+}  // namespace
+
+// A matched RTS, and the receive that its data are for.
+struct Rendezvous {
+  Request& receive;
+  const Envelope& envelope;
+  const void* data;  // the RTS as it came
+  wire::RtsOnDevice announced;
+  Peer& peer;
+  int64_t message_bytes;
+  int64_t wanted;
+
+  Rendezvous(Request& r, const Envelope& from, const void* rts)
+      : receive(r),
+        envelope(from),
+        data(rts),
+        announced(read_rts(rts)),
+        peer(peers->of(announced.rts.origin)),
+        message_bytes(static_cast<int64_t>(announced.rts.bytes)),
+        wanted(std::min(message_bytes, r.bytes)) {}
+
+  const wire::Rts& rts() const { return announced.rts; }
+  bool own() const { return peer.transport->capabilities().same_process; }
+  bool from_device() const { return rts().readable == wire::Rts::on_device; }
+  bool gaps() const { return receive.layout != nullptr || rts().readable == wire::Rts::with_gaps || from_device(); }
+
+  // Whether one side copies between the two memories.
+  bool direct() const {
+    const int64_t gaps_least = receive.flags.on_device ? device_from : gaps_from.value();
+    return !from_device() && (rts().memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own()) &&
+           (!gaps() || wanted >= gaps_least);
   }
-  send_fin(peer, rts.lane, rts.send);
-  finish_receive(r, envelope, message_bytes);
+  // The data are there: the sender and the receive learn of it.
+  bool finish() const {
+    send_fin(peer, rts().lane, rts().send);
+    finish_receive(receive, envelope, message_bytes);
+    return true;
+  }
+
+ private:
+  static wire::RtsOnDevice read_rts(const void* data) {
+    wire::RtsOnDevice announced{};
+    std::memcpy(&announced.rts, data, sizeof announced.rts);
+    if (announced.rts.readable == wire::Rts::on_device) std::memcpy(&announced, data, sizeof announced);
+    return announced;
+  }
+};
+
+namespace {
+
+// ---- The methods. Each begins, and does what there is to do at once; false: it does not suit, and nothing has
+// changed.
+
+bool copy_in_process(const Rendezvous& m) {
+  if (m.wanted != 0 && !(m.own() && m.gaps())) return false;
+  if (m.wanted != 0) {
+    const Request* send = find_request(m.rts().send, Stage::asked);
+    if (send == nullptr) reject_own(m.rts());
+    copy_own(*send, m.receive, m.wanted);
+    note_failed_copy(m.receive);
+  }
+  return m.finish();
+}
+
+bool copy_on_device(const Rendezvous& m) {
+  return m.from_device() && load(m.receive, m.envelope, m.peer, m.rts(), m.announced.allocation, m.wanted);
+}
+
+bool read_by_adapter(const Rendezvous& m) {
+  const wire::Rts& rts = m.rts();
+  if (rts.readable != wire::Rts::in_one_piece || rts.memory.key == MemoryRef::no_key ||
+      !may_go_straight(m.receive, m.peer)) {
+    return false;
+  }
+  read(m.receive, m.envelope, m.peer, rts, m.wanted);
+  return true;
+}
+
+void answer_rts(Request& r, const Envelope& envelope, const void* data);
+
+bool read_into_pinned_memory(const Rendezvous& m) {
+  if (!m.receive.flags.on_device || m.own() || m.from_device()) return false;
+  Request* const inner = land(m.receive, m.envelope, m.peer, m.message_bytes, m.wanted);
+  if (inner == nullptr) return false;
+  answer_rts(*inner, m.envelope, m.data);
+  return true;
+}
+
+bool ask_for_stream(const Rendezvous& m) {
+  send_cts(m.receive, m.envelope, m.peer, m.rts().lane, m.rts().send, m.message_bytes, m.wanted);
+  return true;
+}
+
+bool stream_by_choice(const Rendezvous& m) {
+  const bool may_choose = m.rts().readable == wire::Rts::may_stream && !m.gaps() && !m.own() && may_stream(m.wanted);
+  const transport::Way way =
+      may_choose ? m.peer.endpoint->next_way(static_cast<size_t>(m.wanted)) : transport::Way::other;
+  note_begin(m.receive, lanes->all[m.envelope.lane], way);
+  return way == transport::Way::cells && ask_for_stream(m);
+}
+
+bool copy_by_both(const Rendezvous& m) {
+  // The processor is occupied with a copy to a device as long as it lasts: much at once would hold up the lane.
+  const bool at_once = m.receive.flags.on_device && m.wanted <= device_at_once;
+  return m.direct() && !at_once && share(m.receive, m.envelope, m.rts(), m.wanted);
+}
+
+bool read_in_one_piece(const Rendezvous& m) {
+  if (!m.direct() || m.gaps()) return false;
+  read(m.receive, m.envelope, m.peer, m.rts(), m.wanted);
+  return true;
+}
+
+bool read_with_gaps(const Rendezvous& m) {
+  if (!m.direct() || m.rts().readable == wire::Rts::with_gaps ||
+      get_data(lanes->all[m.envelope.lane], m.peer, m.rts().memory, m.receive, 0, m.wanted) != 0 ||
+      note_failed_copy(m.receive)) {
+    return false;
+  }
+  // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.
+  m.peer.readable.store(true, std::memory_order_relaxed);
+  return m.finish();
+}
+
+constexpr GetMethod rows[] = {
+    {"copy in the process", "the process itself, with gaps or on a device", "one copy", copy_in_process},
+    {"device copy", "data on a device whose allocation the receiver maps", "one copy by the device", copy_on_device},
+    {"adapter", "a receive on a device that the network's adapter reaches", "one transfer, no copy", read_by_adapter},
+    {"pinned memory", "a receive on a device, 256 KiB to 16 MiB from a host's memory", "two copies at the same time",
+     read_into_pinned_memory},
+    {"stream by choice", "a sender that waits, where cells are faster (WEFT_CROSSING)", "two copies at the same time",
+     stream_by_choice},
+    {"copy by both", "from WEFT_SHARE_FROM on, gaps at one end at most", "one copy, shared by both sides",
+     copy_by_both},
+    {"single copy", "no gaps, up to WEFT_R0_LIMIT", "one copy by the receiver", read_in_one_piece},
+    {"copy of runs", "gaps of the receive, from WEFT_R0_GAPS_FROM on", "one copy of large runs, two of small ones",
+     read_with_gaps},
+    {"stream", "all others, and memory that cannot be read: R1", "two copies at the same time", ask_for_stream},
+};
+
+// Brings the data of a matched RTS into its receive. The RTS has been looked at when it came.
+void answer_rts(Request& r, const Envelope& envelope, const void* data) {
+  const Rendezvous message(r, envelope, data);
+  for (const GetMethod& method : rows) {
+    if (method.begin(message)) return;
+  }
 }
 
 void on_rts(const transport::Arrival& a) {
@@ -258,5 +360,7 @@ constinit const Handler fin_handler{.kind = wire::fin, .least_bytes = sizeof(wir
 WEFT_HANDLER(fin_handler);
 
 }  // namespace
+
+const std::span<const GetMethod> get_methods = rows;
 
 }  // namespace weft::core

@@ -66,7 +66,7 @@ char* chunk_of(Lane& lane) {
   return lane.chunk;
 }
 
-int get_data(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position, int64_t bytes) {
+int get_layout(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position, int64_t bytes) {
   if (r.flags.on_device) return get_to_device(lane, peer, from, r, position, bytes);
   const auto straight = [&](char* to, int64_t at, int64_t length) {
     return peer.endpoint->get(transport::advanced(from, static_cast<uint64_t>(at)), to, static_cast<size_t>(length));
