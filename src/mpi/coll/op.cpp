@@ -8,6 +8,7 @@
 #include "mpi/coll/arguments.hpp"
 #include "mpi/coll/device.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/p2p.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "mpi/coll/collective.hpp"
 #include "mpi/datatype/type.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/p2p.hpp"
 

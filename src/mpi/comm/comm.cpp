@@ -15,6 +15,7 @@
 #include "mpi/functions.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/errhandler.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/bsend.hpp"
 

@@ -7,6 +7,7 @@
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/attribute.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -15,6 +15,7 @@
 #include "mpi/env/hw_resource.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -14,6 +14,7 @@
 #include "mpi/datatype/pack.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -12,6 +12,7 @@
 #include "device/device.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/attribute.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

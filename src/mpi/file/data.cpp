@@ -14,6 +14,7 @@
 #include "mpi/file/datarep.hpp"
 #include "mpi/file/pointer.hpp"
 #include "mpi/file/view.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/status.hpp"

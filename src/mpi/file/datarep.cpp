@@ -13,6 +13,7 @@
 #include "mpi/datatype/pack.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/file/file.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

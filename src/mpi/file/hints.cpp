@@ -7,6 +7,7 @@
 #include "io/together.hpp"
 #include "mpi/env/memory.hpp"
 #include "mpi/file/file.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -8,6 +8,7 @@
 #include "io/disk.hpp"
 #include "io/together.hpp"
 #include "mpi/file/view.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

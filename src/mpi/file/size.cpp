@@ -7,6 +7,7 @@
 #include "mpi/datatype/type.hpp"
 #include "mpi/file/datarep.hpp"
 #include "mpi/file/file.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

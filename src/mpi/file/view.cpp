@@ -12,6 +12,7 @@
 #include "mpi/file/datarep.hpp"
 #include "mpi/file/hints.hpp"
 #include "mpi/file/pointer.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -5,6 +5,7 @@
 // The arguments of calls. Short calls compare theirs on their own road and come here when a comparison fails, to say
 // what is wrong; all others come here at once. Each message is written once.
 
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -46,9 +46,52 @@ struct ErrorsOn {
 [[nodiscard, gnu::cold, gnu::noinline]] int fail_with(ErrorsOn on, const char* function, int error, const char* text,
                                                       va_list arguments);
 
+// Raises an error of class `error`: the argument `name` is not a `wanted` ("group").
+[[nodiscard, gnu::cold, gnu::noinline]] int bad_handle(ErrorsOn on, const char* function, int error, const char* wanted,
+                                                       uintptr_t value);
+
+// Raises an error of class `error`: the program has freed all handles of this `object` ("group") that it has got.
+[[nodiscard, gnu::cold, gnu::noinline]] int freed_too_often(const char* function, int error, const char* object,
+                                                            uintptr_t value);
+
+template <class Handle>
+[[nodiscard]] int bad_handle(ErrorsOn on, const char* function, int error, const char* wanted, Handle handle) {
+  return bad_handle(on, function, error, wanted, reinterpret_cast<uintptr_t>(handle));
+}
+[[nodiscard]] inline int bad_group(const char* function, MPI_Group group) {
+  return bad_handle(nullptr, function, MPI_ERR_GROUP, "group", group);
+}
+[[nodiscard]] inline int bad_info(ErrorsOn on, const char* function, MPI_Info info) {
+  return bad_handle(on, function, MPI_ERR_INFO, "info object", info);
+}
+
+[[nodiscard]] inline int bad_win(const char* function, MPI_Win win) {
+  return bad_handle(nullptr, function, MPI_ERR_WIN, "window", win);
+}
+
+// Its errors are those of MPI_FILE_NULL.
+[[nodiscard]] ErrorsOn errors_of_no_file();
+[[nodiscard]] inline int bad_file(const char* function, MPI_File file) {
+  return bad_handle(errors_of_no_file(), function, MPI_ERR_FILE, "file", file);
+}
+
+// The error of a call that is made before MPI is initialised, or after it was finalized.
+[[nodiscard, gnu::cold, gnu::noinline]] int not_running(const char* function);
+
+// Whether an argument that must point somewhere is null, or a small number that was taken for a pointer.
+inline bool no_address(const void* pointer) {
+  return reinterpret_cast<uintptr_t>(pointer) < 4096;
+}
+
+// The error of such an argument.
+[[nodiscard, gnu::cold, gnu::noinline]] int null_argument(ErrorsOn on, const char* function, const char* name);
+
+// The error of an allocation that failed.
+[[nodiscard, gnu::cold, gnu::noinline]] int no_memory(ErrorsOn on, const char* function, const char* what);
+
 // The error of a call that names an invalid communicator: says whether MPI is not started, or what is wrong.
 [[nodiscard, gnu::cold, gnu::noinline]] int bad_comm(const char* function, MPI_Comm handle);
-// The same for a datatype: null, freed, not committed (checked by the caller), or garbage.
+// The error of a call that names an invalid datatype: null, freed, not committed (checked by the caller), or garbage.
 [[nodiscard, gnu::cold, gnu::noinline]] int bad_type(ErrorsOn on, const char* function, MPI_Datatype handle);
 
 // Text of an error class or code, as MPI_Error_string gives it.

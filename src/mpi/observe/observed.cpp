@@ -8,6 +8,7 @@
 #include "core/object/identity.hpp"
 #include "core/object/neighbours.hpp"
 #include "core/peer/peer.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "observe/block.hpp"
 

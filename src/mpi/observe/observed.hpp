@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/foreign.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"

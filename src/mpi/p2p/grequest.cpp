@@ -9,6 +9,7 @@
 #include "core/message/completion.hpp"
 #include "core/protocol/p2p.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/status.hpp"

@@ -10,6 +10,7 @@
 #include "core/protocol/p2p.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/buffer.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
 #include "mpi/object/twin.hpp"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Persistent requests (MPI-5.0, 3.9): the same request is described once and started many times.
 #include "core/message/completion.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/bsend.hpp"
 #include "mpi/p2p/p2p.hpp"

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Probing for messages and receiving matched ones (MPI-5.0, 3.8.1 and 3.8.2).
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/wait_record.hpp"
 #include "mpi/p2p/p2p.hpp"

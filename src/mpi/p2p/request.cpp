@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Freeing and cancelling requests (MPI-5.0, 3.7.3 and 3.8.4).
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/p2p.hpp"
 

@@ -36,6 +36,7 @@
 #include "mpi/functions.hpp"
 #include "mpi/names.hpp"
 #include "mpi/object/attribute.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/wait_record.hpp"
 #include "mpi/observe/observe.hpp"

@@ -10,6 +10,7 @@
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/stream/enqueue.hpp"
 #include "mpi/stream/stream.hpp"

@@ -9,6 +9,7 @@
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/stream/stream.hpp"

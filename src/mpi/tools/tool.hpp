@@ -17,6 +17,7 @@
 
 #include "base/setting.hpp"
 #include "core/object/event.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
 
