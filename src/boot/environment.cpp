@@ -236,6 +236,12 @@ constexpr Foreign foreign[] = {
     {"IBM's jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "start the program with Weft's mpiexec"},
 };
 
+// Whether its variables are there. Weft's mpiexec sets those of Open MPI for programs that read them.
+bool is_seen(const Foreign& launcher) {
+  const bool ours = &launcher == &foreign[0] && getenv(variable::rank) != nullptr;
+  return getenv(launcher.rank) != nullptr && !ours;
+}
+
 bool several(const Foreign& launcher) {
   if (!launcher.size) return true;
   const char* text = getenv(launcher.size);
@@ -248,7 +254,7 @@ bool several(const Foreign& launcher) {
 // Slurm and Open MPI say how many there are, also when PMIx is what they serve.
 bool known_to_be_alone() {
   for (const Foreign& launcher : foreign) {
-    if (launcher.size && getenv(launcher.rank) && getenv(launcher.size) && !several(launcher)) return true;
+    if (is_seen(launcher) && launcher.size && getenv(launcher.size) && !several(launcher)) return true;
   }
   return false;
 }
@@ -256,8 +262,8 @@ bool known_to_be_alone() {
 Offer read_alone() {
   Offer offer;
   for (const Foreign& launcher : foreign) {
+    if (!is_seen(launcher) || !several(launcher) || (!launcher.size && known_to_be_alone())) continue;
     const char* rank = getenv(launcher.rank);
-    if (!rank || !several(launcher) || (!launcher.size && known_to_be_alone())) continue;
     const char* size = launcher.size ? getenv(launcher.size) : nullptr;
     std::string seen = std::string(launcher.rank) + "=" + base::quoted(rank);
     if (size) seen += ", " + std::string(launcher.size) + "=" + base::quoted(size);

@@ -108,6 +108,29 @@ class Arguments(Case):
                           env={"PMI_RANK": "7", "PMI_FD": "9", "WEFT_RANK": "5", "PMIX_RANK": "3"})
         self.assertEqual(done, ["0,,,", "1,,,"])
 
+    def test_ranks_are_told_by_the_variables_of_other_launchers(self):
+        names = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK", "MPI_LOCALRANKID",
+                 "MV2_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+        words = sh("echo " + ",".join("$" + name for name in names))
+        self.assertEqual(self.ranks("-n", "2", *words, env={name: "77" for name in names}),
+                         ["0,0,0,0,0,2,2,2", "1,1,1,1,1,2,2,2"])
+        self.assertEqual(self.ranks("-x", "MPI_LOCALRANKID=given", *sh("echo $MPI_LOCALRANKID")), ["given"])
+        many = str(len(CPUS) + 512)
+        self.assertEqual(self.ranks("--universe", many, *sh("echo $OMPI_UNIVERSE_SIZE")), [many])
+
+    def test_a_batch_system_gives_the_number_of_ranks(self):
+        slurm = {"SLURM_JOB_ID": "5", "SLURM_NTASKS": "3", "SLURM_JOB_NODELIST": "localhost", "SLURM_TASKS_PER_NODE": "3"}
+        self.assertEqual(self.ranks(*sh("echo $WEFT_RANK"), env=slurm), ["0", "1", "2"])
+        self.assertEqual(self.ranks("-n", "1", *sh("echo $WEFT_SIZE"), env=slurm), ["1"])
+        nested = self.ranks("-n", "1", *sh(f"{MPIEXEC} sh -c 'echo $WEFT_SIZE'"), env=slurm)
+        self.assertEqual(nested, ["1"], "a rank's own job does not get the whole allocation again")
+        told = subprocess.run([MPIEXEC, "--oversubscribe", "true"], capture_output=True, text=True, timeout=HANGS,
+                              env=dict(os.environ, **slurm))
+        self.assertRegex(told.stderr, r"^weft: mpiexec: 3 ranks, as Slurm allows \(SLURM_NTASKS, .*\); -n gives another number\n$")
+        done = mpiexec("true", env={"SLURM_JOB_ID": "5", "SLURM_JOB_NODELIST": "n[1-"})
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"allocation of Slurm cannot be used: SLURM_JOB_NODELIST=.*; give -n")
+
     def test_working_folder(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = os.path.realpath(folder)

@@ -51,6 +51,7 @@ std::string take_ranks(Context& c, const std::string& text, const std::string&) 
   }
   if (!wrong.empty()) return "the number of ranks (" + c.option + ") cannot be used: " + wrong;
   c.program.ranks = static_cast<int>(ranks);
+  c.command.ranks_given = true;
   return {};
 }
 
@@ -362,7 +363,8 @@ const char* usage() {
   return R"(usage: mpiexec [options] program [arguments] [: [options] program [arguments]] ...
 Starts ranks of MPI programs, on this host unless others are named. Options (one dash or two):
 
-  -n N, -np N             number of ranks of this program; 1 when not given
+  -n N, -np N             number of ranks of this program; when not given, as many as the batch system (Slurm, PBS,
+                          LSF, Grid Engine) has given to the job, else 1
   -x VAR[=VALUE]          environment variable for this program's ranks
   -env VAR VALUE          the same
   -genv VAR VALUE         environment variable for all ranks
@@ -388,7 +390,7 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   --quiet, -q             write nothing but errors
   --oversubscribe         more ranks than cores are meant: do not mention it
   -hosts a,b:4            hosts; b takes 4 ranks at most. Ranks of other hosts start through mpiexec.hydra or
-                          prterun. -host and -H are the same
+                          prterun. -host and -H are the same. When not given, those of the batch system
   -hostfile FILE          hosts, one in each line, as b:4 or b slots=4. -f and -machinefile are the same
   --jobs                  show your jobs on this host, and what their ranks have spawned, as a tree
   --help, --version

@@ -30,6 +30,7 @@ struct Command {
   std::vector<Program> programs;
   std::vector<Variable> variables;  // -genv: for all ranks
   std::vector<Host> hosts;          // of all programs; empty: this one
+  bool ranks_given = false;         // -n
   topo::BindingRequest binding;
   bool binding_asked = false;
   bool threads_asked = false;  // --threads; otherwise `binding.threads` is what OMP_NUM_THREADS tells, 0 when nothing

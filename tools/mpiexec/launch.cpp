@@ -172,7 +172,14 @@ bool Launch::start_one(int number) {
     fcntl(input_, F_SETFL, O_NONBLOCK);
   }
 
+  const int universe = command_.universe != 0 ? std::max(command_.universe, command_.ranks())
+                                              : std::max(command_.ranks(), placement_.cpus);
   Environment environment;
+  if (rank.world == nullptr) {
+    environment.set_known({number, command_.ranks(), universe});
+  } else {
+    environment.set_known({number - rank.world->first, rank.world->size, universe});
+  }
   if (!kinds_.empty()) environment.set("WEFT_MEMORY_NODES", kinds_);
   for (const Variable& v : command_.variables) environment.set(v.first, v.second);
   for (const Variable& v : rank.program->variables) environment.set(v.first, v.second);
@@ -197,9 +204,7 @@ bool Launch::start_one(int number) {
     environment.set(stats::descriptor_variable, std::to_string(statistics_.descriptor()));
   environment.set(boot::variable::job_id, job_id());
   environment.set(boot::variable::app_number, std::to_string(rank.app));
-  environment.set(boot::variable::universe_size,
-                  std::to_string(command_.universe != 0 ? std::max(command_.universe, command_.ranks())
-                                                        : std::max(command_.ranks(), placement_.cpus)));
+  environment.set(boot::variable::universe_size, std::to_string(universe));
   environment.set(boot::variable::local_ranks, std::to_string(command_.ranks()));
   environment.set(boot::variable::local_cpus, std::to_string(placement_.cpus));
   // Spawned processes may run wherever mpiexec may.

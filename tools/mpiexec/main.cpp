@@ -7,6 +7,7 @@
 
 #include "boot/own_launcher.hpp"
 #include "mpiexec/abi.hpp"
+#include "mpiexec/allocation.hpp"
 #include "mpiexec/attached.hpp"
 #include "mpiexec/front.hpp"
 #include "mpiexec/handover.hpp"
@@ -40,9 +41,14 @@ int main(int argc, char** argv) {
   }
   if (command.jobs) return show_jobs();
   if (command.programs[0].words.empty()) return Launch(command).show();
-  choose_abi(command);
   char host[256] = "";
   gethostname(host, sizeof host - 1);
+  wrong = take_allocation(command, host);
+  if (!wrong.empty()) {
+    fprintf(stderr, "weft: mpiexec: %s\n", wrong.c_str());
+    return 2;
+  }
+  choose_abi(command);
   if (!all_are_here(command.hosts, host)) return hand_over(command);
   return run_behind_front([&] { return Launch(command).run(); });
 }

@@ -55,6 +55,24 @@ constexpr const char* dropped[] = {
     "PMIX_RANK",
 };
 
+// Programs and scripts learn their rank by these before MPI starts. PMI_RANK and PMIX_RANK are not among them:
+// libraries take these for a launcher's that they can speak to.
+struct KnownVariable {
+  const char* name;
+  int RankFacts::*value;
+};
+constexpr KnownVariable known_variables[] = {
+    {"OMPI_COMM_WORLD_RANK", &RankFacts::rank},
+    {"OMPI_COMM_WORLD_SIZE", &RankFacts::size},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", &RankFacts::rank},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", &RankFacts::size},
+    {"OMPI_COMM_WORLD_NODE_RANK", &RankFacts::rank},
+    {"OMPI_UNIVERSE_SIZE", &RankFacts::universe},
+    {"MPI_LOCALRANKID", &RankFacts::rank},
+    {"MPI_LOCALNRANKS", &RankFacts::size},
+    {"MV2_COMM_WORLD_LOCAL_RANK", &RankFacts::rank},
+};
+
 bool names(const char* entry, const char* name) {
   size_t length = strlen(name);
   return strncmp(entry, name, length) == 0 && entry[length] == '=';
@@ -124,6 +142,7 @@ Environment::Environment() {
   for (char** entry = environ; entry && *entry; ++entry) {
     bool keep = true;
     for (const char* name : dropped) keep = keep && !names(*entry, name);
+    for (const KnownVariable& one : known_variables) keep = keep && !names(*entry, one.name);
     if (keep) entries_.emplace_back(*entry);
   }
 }
@@ -138,6 +157,10 @@ void Environment::set(const std::string& name, const std::string& value) {
     }
   }
   entries_.push_back(name + "=" + value);
+}
+
+void Environment::set_known(const RankFacts& facts) {
+  for (const KnownVariable& one : known_variables) set(one.name, std::to_string(facts.*one.value));
 }
 
 std::vector<std::string> Environment::all_names() const {

@@ -20,11 +20,20 @@ namespace weft::mpiexec {
 // with errno set, when there is none that can be executed.
 std::string find_program(const std::string& name, const std::string& folder);
 
-// Our environment without what another launcher told us, then `variables` in order.
+// A rank of a job on one host, in its own MPI_COMM_WORLD.
+struct RankFacts {
+  int rank = 0;
+  int size = 1;
+  int universe = 1;  // MPI_UNIVERSE_SIZE
+};
+
+// Our environment without what another launcher told us.
 class Environment {
  public:
   Environment();
   void set(const std::string& name, const std::string& value);
+  // Sets the variables by which other launchers tell a program its rank, such as OMPI_COMM_WORLD_RANK.
+  void set_known(const RankFacts& facts);
   std::vector<std::string> all_names() const;
   std::vector<char*> pointers();  // for execve; valid until the next set()
 
