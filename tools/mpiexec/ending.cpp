@@ -18,6 +18,8 @@ namespace weft::mpiexec {
 namespace {
 
 constexpr uint64_t grace_ns = 250'000'000;  // between SIGTERM and SIGKILL
+// A program that starts MPI does so in less time after its library was loaded.
+constexpr uint64_t long_enough_ns = 300'000'000;
 
 // "ranks 0..3, 5": another rank behind those that are listed, in order.
 void add_rank(std::string& ranks, int number) {
@@ -58,10 +60,10 @@ bool Launch::has_joined(int rank) const {
 void Launch::tell_other_library() {
   const Program* program = nullptr;  // one for all: others were most likely built alike
   std::string why, ranks;
-  if (attached_ != nullptr || abandoned_) return;
+  if (attached_ != nullptr || abandoned_ || started_other_mpi_) return;
   for (int number = 0; number < command_.ranks(); ++number) {
     const Rank& rank = ranks_[static_cast<size_t>(number)];
-    if (rank.pid <= 0 || has_joined(number)) continue;
+    if (rank.pid <= 0 || has_joined(number) || rank.only_loads_mpi) continue;
     if (rank.program != program && why.empty()) {
       program = rank.program;
       why = other_library(command_, *program);
@@ -71,6 +73,32 @@ void Launch::tell_other_library() {
   if (program == nullptr || why.empty()) return;
   tell(ranks + ": the program " + base::quoted_path(program->words[0]) + " " + why);
   err_.drain(base::now_ns() + 1'000'000'000);
+}
+
+// Ranks that have joined are looked at no more; the first that has started another library is told of.
+void Launch::look_for_other_mpi(uint64_t now) {
+  if (attached_ != nullptr || now < looks_.due()) return;
+  bool all_joined = true;
+  for (int number = 0; number < command_.ranks(); ++number) {
+    Rank& rank = ranks_[static_cast<size_t>(number)];
+    if (!rank.alive || has_joined(number)) continue;
+    all_joined = false;
+    const OtherMpi other = find_other_mpi(rank.pid);
+    if (!other.library.empty() && rank.mpi_loaded_ns == 0) rank.mpi_loaded_ns = now;
+    rank.only_loads_mpi = rank.mpi_loaded_ns != 0 && now - rank.mpi_loaded_ns >= long_enough_ns;
+    if (other.pid == 0) continue;
+    const bool is_open_mpi = other.standard == "Open MPI";
+    tell("rank " + std::to_string(number) + ": process " + std::to_string(other.pid) + " (" + other.process +
+         ") has started another MPI library, " + base::quoted_path(other.library) + " (" + other.standard +
+         "), and is a job of one rank there. Remedy: " +
+         (is_open_mpi ? "compile the program with Weft's mpicc"
+                      : "take away the path, DT_RPATH or variable that leads to that file: mpiexec leads to Weft's "
+                        "library of that name"));
+    started_other_mpi_ = true;
+    return looks_.end();
+  }
+  if (all_joined) return looks_.end();
+  looks_.looked(now, base::now_ns());
 }
 
 // For ranks that wait for it to come.
@@ -257,6 +285,7 @@ void Launch::check_clocks(uint64_t now) {
     if (!why.empty()) tell(quiet_sentence);
     tell_why(why);
   }
+  if (!ending_ && alive_ > 0) look_for_other_mpi(now);
   if (kill_at_ && now >= kill_at_) {
     for (const Rank& rank : ranks_) {
       if (rank.alive && (ending_ || rank.ending)) signal_rank(rank, SIGKILL);

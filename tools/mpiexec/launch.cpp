@@ -274,6 +274,7 @@ int Launch::run() {
     if (!adopt()) return stop_early(status_not_started);
   } else {
     standstill_.begin(base::now_ns());
+    looks_.begin(base::now_ns());
     start_all();
   }
   while (!finished()) wait_for_events();
@@ -285,6 +286,7 @@ int Launch::run() {
   forget_port_files(true);
   far_.leave();
   tell_other_library();
+  if (status_ == 0 && started_other_mpi_) status_ = status_other_mpi;
   if (const std::string wrong = statistics_.report(status_); !wrong.empty()) {
     tell(wrong);
     return stop_early(status_);
@@ -343,7 +345,7 @@ int Launch::poll_timeout(uint64_t now) const {
   uint64_t due = UINT64_MAX;
   if (kill_at_) due = std::min(due, kill_at_);
   if (timeout_at_ && !ending_) due = std::min(due, timeout_at_);
-  if (!ending_ && alive_ > 0) due = std::min(due, standstill_.due());
+  if (!ending_ && alive_ > 0) due = std::min({due, standstill_.due(), looks_.due()});
   due = std::min({due, ports_.next_due(), far_.next_due()});
   if (alive_ == 0) due = std::min(due, now + 10 * millisecond);  // orphans tell us nothing when they become ours
   for (const Rank& rank : ranks_) {

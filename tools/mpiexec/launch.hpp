@@ -15,6 +15,7 @@
 #include "mpiexec/attached.hpp"
 #include "mpiexec/command.hpp"
 #include "mpiexec/far_jobs.hpp"
+#include "mpiexec/other_mpi.hpp"
 #include "mpiexec/output.hpp"
 #include "mpiexec/ports.hpp"
 #include "mpiexec/process.hpp"
@@ -32,6 +33,7 @@ inline constexpr int status_not_found = 127;
 inline constexpr int status_not_started = 126;
 inline constexpr int status_timeout = 124;
 inline constexpr int status_output_lost = 1;
+inline constexpr int status_other_mpi = 1;
 
 class Launch {
  public:
@@ -82,6 +84,8 @@ class Launch {
     int process = -1;      // of an adopted one: a descriptor of it, readable when it has ended
     pid_t pid = -1;
     bool alive = false;
+    uint64_t mpi_loaded_ns = 0;   // when another MPI's library was first seen in it; 0: never
+    bool only_loads_mpi = false;  // that was long ago, and it has not been started
     int wait_status = 0;
     Stream streams[2];  // stdout, stderr
   };
@@ -167,6 +171,7 @@ class Launch {
   uint32_t phase_of(int rank) const;
   bool has_joined(int rank) const;
   void tell_other_library();
+  void look_for_other_mpi(uint64_t now);
   void note_gone(int rank) const;
   void note_lost(int rank) const;
   void take_start_failures();
@@ -231,6 +236,8 @@ class Launch {
   uint64_t kill_at_ = 0;    // when what is left is killed; 0: not set
   uint64_t timeout_at_ = 0;
   uint64_t orphans_since_ = 0;
+  LookTimes looks_;  // for other MPI libraries
+  bool started_other_mpi_ = false;
   Standstill standstill_;
 };
 

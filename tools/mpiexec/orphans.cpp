@@ -32,15 +32,14 @@ pid_t parent_of(const char* pid) {
 }
 
 // For kernels without the list of children.
-std::vector<pid_t> scan_for_children() {
+std::vector<pid_t> scan_for_children(pid_t process) {
   std::vector<pid_t> found;
   DIR* proc = opendir("/proc");
   if (!proc) return found;
-  pid_t self = getpid();
   while (dirent* entry = readdir(proc)) {
     char* end = nullptr;
     long pid = strtol(entry->d_name, &end, 10);
-    if (pid > 0 && *end == 0 && parent_of(entry->d_name) == self) found.push_back(static_cast<pid_t>(pid));
+    if (pid > 0 && *end == 0 && parent_of(entry->d_name) == process) found.push_back(static_cast<pid_t>(pid));
   }
   closedir(proc);
   return found;
@@ -49,9 +48,14 @@ std::vector<pid_t> scan_for_children() {
 }  // namespace
 
 std::vector<pid_t> own_children() {
+  return children_of(getpid());
+}
+
+std::vector<pid_t> children_of(pid_t process) {
+  static const bool listed = access("/proc/thread-self/children", R_OK) == 0;
+  if (!listed) return scan_for_children(process);
   char path[64];
-  snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-  if (access(path, R_OK) != 0) return scan_for_children();
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
   std::vector<pid_t> found;
   std::string text = read_all(path);
   for (char* at = text.data(); *at;) {

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that start another MPI library are told of; ranks that only load one, or none, are not. A library of this test
+stands for the others': its MPI_Init writes data of its own, as theirs do. LAUNCH_BIN is the folder of mpiexec."""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import timing
+
+MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
+LIBRARY = """
+static volatile char data[1 << 20];
+int MPI_Init(void *a, void *b) { for (int i = 0; i < 1 << 17; ++i) data[i] = 1; return 0; }
+"""
+# Loads a library by its path, starts it where told so, and stays for a while: mpiexec looks more often than that.
+LOADER = """
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
+  int (*init)(void *, void *) = library != NULL ? (int (*)(void *, void *))dlsym(library, "MPI_Init") : NULL;
+  if (argc > 1 && init == NULL) return puts(dlerror()), 9;
+  if (argc > 2 && strcmp(argv[2], "init") == 0) init(NULL, NULL);
+  sleep(3);
+  return 0;
+}
+"""
+# Programs that have nothing to do with MPI.
+QUIET = (["true"], ["hostname"], ["echo", "x"], ["cat", "/dev/null"], ["date"], ["env"], ["id"], ["uname"], ["pwd"],
+         ["ls", "/"], ["sleep", "0.1"], ["sh", "-c", "sleep 0.1; true"], ["bash", "-c", "sleep 0.1 & wait"], ["seq", "3"],
+         ["sort", "/dev/null"], ["wc", "/dev/null"], ["test", "1"], ["printf", "x"], ["python3", "-c", "print(1)"],
+         ["expr", "1"])
+
+
+def run(*words):
+    return subprocess.run([MPIEXEC, "-q", "-n", "2", *words], capture_output=True, text=True, timeout=timing.HANGS)
+
+
+class OtherMpi(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.at = pathlib.Path(cls.folder.name)
+        for name in ("libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1", "libother.so.1"):
+            cls.compile(LIBRARY, name, "-shared", "-fPIC")
+        cls.compile(LOADER, "loader", "-ldl")
+
+    @classmethod
+    def compile(cls, text, name, *words):
+        subprocess.run(["cc", "-x", "c", "-O1", "-o", cls.at / name, "-", *words], input=text, text=True, check=True)
+
+    def all(self, *jobs):
+        with concurrent.futures.ThreadPoolExecutor(5) as pool:
+            return list(pool.map(lambda words: run(*words), jobs))
+
+    def test_a_library_that_was_started_is_named_and_the_status_is_1(self):
+        names = ("libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1")
+        jobs = [(self.at / "loader", self.at / name, "init") for name in names]
+        jobs.append(("sh", "-c", f"{self.at}/loader {self.at}/libmpi.so.12 init; true"))
+        for name, done in zip((*names, "libmpi.so.12"), self.all(*jobs)):
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stderr, rf'^weft: mpiexec: rank [01]: process \d+ \(loader\) has started another MPI library, '
+                                          rf'"{self.at}/{name}" \(.*\), and is a job of one rank there. Remedy: .*\n$')
+
+    def test_a_library_that_is_only_loaded_is_no_mistake(self):
+        for done in self.all((self.at / "loader", self.at / "libmpi.so.40"), (self.at / "loader", self.at / "libmpi.so.12", "no"),
+                             (self.at / "loader", self.at / "libother.so.1", "init"), (self.at / "loader",)):
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_programs_without_mpi_keep_their_status(self):
+        for words, done in zip(QUIET, self.all(*QUIET)):
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        self.assertEqual(run("sh", "-c", "exit 7").returncode, 7)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpiexec/other_mpi.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "base/descriptor.hpp"
+#include "mpiexec/orphans.hpp"
+#include "why/libraries.hpp"
+
+namespace weft::mpiexec {
+namespace {
+
+constexpr int64_t page = 4096;
+// Loading a library writes up to 12 KiB of the data that it does not initialise, MPI_Init of MPICH 5.0, Intel MPI
+// 2021.18 and Open MPI 5.0 from 84 KiB on.
+constexpr int64_t started_from = 32 << 10;
+
+std::string proc_file(pid_t process, const char* name) {
+  return "/proc/" + std::to_string(process) + "/" + name;
+}
+
+std::string name_in(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// A line of maps or smaps that begins a mapping.
+struct Mapping {
+  uint64_t start = 0, end = 0;
+  bool writable = false;
+  std::string path;  // empty: of no file
+};
+
+bool read_mapping(const std::string& line, Mapping& mapping) {
+  unsigned long start = 0, end = 0;
+  char access[8] = "";
+  int path_at = 0;
+  if (sscanf(line.c_str(), "%lx-%lx %7s %*s %*s %*s %n", &start, &end, access, &path_at) != 3 || path_at == 0) {
+    return false;
+  }
+  mapping = {start, end, access[1] == 'w', line.substr(static_cast<size_t>(path_at))};
+  return true;
+}
+
+// The file of another MPI library that the process has mapped; empty: none, or the process has Weft's.
+std::string mapped_mpi(pid_t process) {
+  std::ifstream maps(proc_file(process, "maps"));
+  std::string found;
+  Mapping mapping;
+  for (std::string line; std::getline(maps, line);) {
+    if (!read_mapping(line, mapping)) continue;
+    const std::string name = name_in(mapping.path);
+    if (name.starts_with("libweft.so")) return {};
+    if (found.empty() && !why::mpi_family(name).empty()) found = mapping.path;
+  }
+  return found;
+}
+
+// Pages of [start, end) of the process that are not zero throughout, of the first 64 MiB.
+int64_t written_bytes(pid_t process, uint64_t start, uint64_t end) {
+  constexpr uint64_t most = 64 << 20;
+  const base::Descriptor memory(open(proc_file(process, "mem").c_str(), O_RDONLY | O_CLOEXEC));
+  int64_t bytes = 0;
+  char data[page], zero[page] = {};
+  end = std::min(end, start + most);
+  for (uint64_t at = start; at < end && bytes < started_from; at += page) {
+    if (pread(memory.number(), data, sizeof data, static_cast<off_t>(at)) != page) break;
+    if (memcmp(data, zero, sizeof data) != 0) bytes += page;
+  }
+  return bytes;
+}
+
+// How much the process has written of the data of a library that are zero at first: they lie behind a writable part of
+// the library's file.
+int64_t written_zero_data(pid_t process, const std::string& library) {
+  std::ifstream maps(proc_file(process, "smaps"));
+  Mapping mapping, before;
+  int64_t bytes = 0;
+  bool counts = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (read_mapping(line, mapping)) {
+      counts = mapping.path.empty() && mapping.start == before.end && before.writable && before.path == library;
+      before = mapping;
+      continue;
+    }
+    long kilobytes = 0;
+    if (!counts) continue;
+    if (sscanf(line.c_str(), "Anonymous: %ld kB", &kilobytes) == 1) bytes += kilobytes * 1024;
+    // A huge page is there as a whole when a byte of it is.
+    if (sscanf(line.c_str(), "AnonHugePages: %ld kB", &kilobytes) == 1 && kilobytes > 0) {
+      return written_bytes(process, mapping.start, mapping.end);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+OtherMpi find_other_mpi(pid_t process) {
+  constexpr size_t most_processes = 64;
+  std::vector<pid_t> processes{process};
+  OtherMpi other;
+  for (size_t i = 0; i < processes.size() && i < most_processes; ++i) {
+    const pid_t one = processes[i];
+    const std::string library = mapped_mpi(one);
+    if (!library.empty()) {
+      other.library = library;
+      other.standard = why::mpi_family(name_in(library));
+      if (written_zero_data(one, library) >= started_from) {
+        std::ifstream file(proc_file(one, "comm"));
+        std::getline(file, other.process);
+        other.pid = one;
+        return other;
+      }
+    }
+    const std::vector<pid_t> children = children_of(one);
+    processes.insert(processes.end(), children.begin(), children.end());
+  }
+  return other;
+}
+
+void LookTimes::looked(uint64_t from_ns, uint64_t to_ns) {
+  constexpr uint64_t soon_ns = 500'000'000, longest_ns = 10'000'000'000;
+  constexpr uint64_t share = 20;  // of its time, one part at most goes into looking
+  const uint64_t age = to_ns - began_ns_;
+  const uint64_t pause = age < soon_ns ? shortest_ns : std::min(age / 4, longest_ns);
+  due_ns_ = to_ns + std::max(pause, share * (to_ns - from_ns));
+}
+
+}  // namespace weft::mpiexec
