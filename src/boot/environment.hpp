@@ -64,4 +64,7 @@ struct Offer {
 // is a problem.
 [[nodiscard]] Offer read_environment();
 
+// A launcher with the program that speaks it, where the environment tells: "Hydra (PMI-1)".
+std::string shown_launcher(Launcher launcher);
+
 }  // namespace weft::boot

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The values that processes of a job on several hosts have published (boot/job.hpp), as one tells them to others that
+// The values that processes of a job on several hosts have published (boot/join.hpp), as one tells them to others that
 // cannot learn them from the launcher, since either was spawned. Two groups of processes introduce themselves before
 // they make a communicator together, if a spawned process is among them (mpi/comm/inter.cpp). Thread-safe.
 

@@ -8,7 +8,6 @@
 
 #include "base/lock.hpp"
 #include "base/message.hpp"
-#include "boot/job.hpp"
 #include "coll/coll.hpp"
 #include "coll/offload.hpp"
 #include "coll/room.hpp"

@@ -16,7 +16,7 @@
 
 #include "base/clock.hpp"
 #include "base/own_cpus.hpp"
-#include "boot/job.hpp"
+#include "boot/join.hpp"
 #include "boot/notes.hpp"
 #include "boot/status.hpp"
 

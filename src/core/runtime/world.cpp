@@ -18,6 +18,7 @@
 #include "base/copy_threads.hpp"
 #include "base/own_cpus.hpp"
 #include "base/setting.hpp"
+#include "boot/join.hpp"
 #include "boot/own_launcher.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"

@@ -14,6 +14,8 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "boot/environment.hpp"
+#include "boot/join.hpp"
 #include "boot/own_launcher.hpp"
 #include "boot/service.hpp"
 #include "boot/spare_places.hpp"
