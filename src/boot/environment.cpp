@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/setting.hpp"
-#include "boot/pmix_library.hpp"
 
 namespace weft::boot {
 namespace {
@@ -288,14 +287,14 @@ Offer forced(Offer offer) {
 
 // The launchers of others. Of PMI and PMIx both the one is meant that started us last: PMIx when PMI's descriptor is
 // closed. A job of one needs no launcher, so none has to have PMIx's library for it.
-Offer read_others() {
+Offer read_others(bool (*has_pmix)()) {
   const bool pmi_seen = getenv("PMI_FD") || getenv("PMI_PORT");
   const bool pmix_seen = getenv("PMIX_RANK") && getenv("PMIX_NAMESPACE") && pmix_server_is_named();
   if (pmi_seen) {
     Offer offer = read_pmi(Launcher::pmi1);
     if (!pmix_seen || !offer.port.empty() || is_open(offer)) return offer;
   }
-  if (pmix_seen && (!known_to_be_alone() || pmix::load(nullptr))) return read_pmix();
+  if (pmix_seen && (!known_to_be_alone() || has_pmix())) return read_pmix();
   return read_alone();
 }
 
@@ -312,7 +311,7 @@ std::string shown_launcher(Launcher launcher) {
   return name(launcher);
 }
 
-Offer read_environment() {
+Offer read_environment(bool (*has_pmix)()) {
   switch (launcher_choice.value()) {
     case choice_singleton:
       return {};
@@ -331,7 +330,7 @@ Offer read_environment() {
     const bool others = getenv("PMI_FD") || getenv("PMI_PORT") || getenv("PMIX_RANK");
     if (!others || is_open(offer)) return offer;
   }
-  return read_others();
+  return read_others(has_pmix);
 }
 
 }  // namespace weft::boot

@@ -61,8 +61,9 @@ struct Offer {
 };
 
 // Reads the environment: our mpiexec first, then PMI-1, then PMIx; a launcher that is visible but cannot be spoken to
-// is a problem.
-[[nodiscard]] Offer read_environment();
+// is a problem. `has_pmix` says whether PMIx's library can be loaded; it is called where the job may have one rank
+// alone, which needs no launcher.
+[[nodiscard]] Offer read_environment(bool (*has_pmix)());
 
 // A launcher with the program that speaks it, where the environment tells: "Hydra (PMI-1)".
 std::string shown_launcher(Launcher launcher);

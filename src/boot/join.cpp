@@ -35,6 +35,7 @@
 #include "boot/pmi1.hpp"
 #include "boot/pmi2.hpp"
 #include "boot/pmix.hpp"
+#include "boot/pmix_library.hpp"
 #include "boot/rank_order.hpp"
 #include "boot/reserve.hpp"
 #include "boot/segment.hpp"
@@ -426,7 +427,7 @@ Job join(size_t (*segment_bytes)(int size), bool (*may_grow)()) {
   base::load_settings();
   tell_of_unused_order_file();
   base::set_end_of_job(end_whole_job);
-  Offer offer = read_environment();
+  Offer offer = read_environment([] { return pmix::load(nullptr) != nullptr; });
   if (offer.bad) base::die(offer.problem);
   Job job{.rank = offer.rank, .size = offer.size, .launcher = offer.launcher};
   job.app_number = offer.app_number;

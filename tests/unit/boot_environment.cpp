@@ -12,6 +12,7 @@
 #include "base/setting.hpp"
 #include "boot/door.hpp"
 #include "boot/environment.hpp"
+#include "boot/pmix_library.hpp"
 #include "boot/segment.hpp"
 
 namespace weft::boot {
@@ -42,7 +43,7 @@ constexpr const char* known[] = {"WEFT_RANK",
 Offer with(std::initializer_list<std::pair<const char*, std::string>> variables) {
   for (const char* name : known) unsetenv(name);
   for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
-  Offer offer = read_environment();
+  Offer offer = read_environment([] { return pmix::load(nullptr) != nullptr; });
   for (const auto& [name, value] : variables) unsetenv(name);
   return offer;
 }
