@@ -20,7 +20,7 @@
 #include "core/object/failure.hpp"
 #include "core/object/hosts.hpp"
 #include "core/object/identity.hpp"
-#include "device/everywhere.hpp"
+#include "device/choice.hpp"
 
 namespace weft::coll {
 

@@ -25,8 +25,6 @@ const char* note_of_mode(int mode) {
                      : "";
 }
 
-}  // namespace
-
 // Functions that nothing else needs are looked up here.
 Description describe_cuda() {
   using namespace by_cuda;
@@ -119,6 +117,8 @@ Description describe_hip() {
   }
   return found;
 }
+
+}  // namespace
 
 Description describe() {
   if (active == &cuda) return describe_cuda();

@@ -5,11 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "base/message.hpp"
-#include "base/setting.hpp"
-#include "device/everywhere.hpp"
-#include "device/ze.hpp"
-
 namespace weft::device {
 
 const Driver* active = nullptr;
@@ -19,23 +14,6 @@ namespace {
 thread_local bool failed = false;
 std::mutex problem_mutex;
 std::string* problem_text = nullptr;
-
-enum : int { off, automatic, by_cuda, by_hip, by_ze, by_mock, by_any };
-constexpr const char* words[] = {"off", "auto", "cuda", "hip", "ze", "mock", "on"};
-constinit base::ChoiceSetting devices{
-    {.name = "WEFT_DEVICES",
-     .help =
-         "whose memory buffers may lie in; auto: CUDA's, HIP's or Level Zero's, if the process has loaded its library "
-         "when MPI starts; cuda, hip, ze: load that; on: load what is there; off: none; mock: memory that faults when "
-         "the processor touches it, for tests",
-     .level = base::Level::basic,
-     .alias = "MPICH_GPU_SUPPORT_ENABLED",
-     .other_alias = "MPICH_RDMA_ENABLED_CUDA",
-     .subject = base::Subject::memory},
-    automatic,
-    words,
-    7};
-WEFT_SETTING(devices);
 
 }  // namespace
 
@@ -53,58 +31,6 @@ bool take_failure() {
 std::string last_problem() {
   std::lock_guard guard(problem_mutex);
   return problem_text == nullptr ? std::string() : *problem_text;
-}
-
-void (*at_open)() = nullptr;
-
-bool everywhere() {
-  return on() && devices.value() != automatic;
-}
-
-namespace {
-
-std::string open(const Driver& driver, bool alone) {
-  std::string problem = driver.open(alone);
-  if (!problem.empty()) return problem;
-  active = &driver;
-  if (at_open != nullptr) at_open();
-  return {};
-}
-
-std::string open(bool load_always) {
-  const int choice = devices.value();
-  if (active != nullptr || choice == off) return {};
-  if (choice == by_mock) return open(mock, false);
-  const bool alone = choice == automatic && !load_always;
-  std::string problem;
-  const struct {
-    int word;
-    const Driver& driver;
-  } rows[] = {{by_cuda, cuda}, {by_hip, hip}, {by_ze, ze}};
-  for (const auto& [word, driver] : rows) {
-    if (choice != word && choice != automatic && choice != by_any) continue;
-    const std::string its = open(driver, alone);
-    if (its.empty()) return {};
-    problem.append(problem.empty() ? "" : "; ").append(its);
-  }
-  return alone ? std::string() : problem;
-}
-
-}  // namespace
-
-std::string open() {
-  std::string problem = open(false);
-  if (problem.empty() || !devices.by_alias()) return problem;
-  base::warn_for_job(devices.variable(), {.cause = std::string(devices.variable()) +
-                                                   " has no effect, and buffers may lie in the host's "
-                                                   "memory alone: " +
-                                                   problem,
-                                          .remedy = "install the driver, or unset it"});
-  return {};
-}
-
-std::string open_for_tool() {
-  return open(true);
 }
 
 }  // namespace weft::device

@@ -6,8 +6,8 @@
 // such memory and the host's. One driver at most is in use in a process; each is a row (cuda.cpp, mock.cpp). Weft links
 // with none of them: a driver's library is loaded when the process starts MPI, or found loaded already.
 //
-// All functions are thread-safe once open() has returned. A text that they return is empty if all went well, otherwise
-// it is the reason why not.
+// All functions are thread-safe once open() (choice.hpp) has returned. A text that they return is empty if all went
+// well, otherwise it is the reason why not.
 
 #include <cstddef>
 #include <cstdint>
@@ -80,6 +80,7 @@ struct Driver {
 
 extern const Driver cuda;
 extern const Driver hip;  // AMD's devices
+extern const Driver ze;   // Level Zero: Intel's devices
 extern const Driver mock;
 
 // The driver in use; nullptr: none.
@@ -97,11 +98,5 @@ inline bool owns(const void* address) {
 void fail(const std::string& problem);
 [[nodiscard]] bool take_failure();
 [[nodiscard]] std::string last_problem();
-
-// Chooses the driver by WEFT_DEVICES. Empty: done, whether or not there is one; otherwise the named one cannot be used.
-// Where an alias of the setting asks for one, that is told, and there is none.
-[[nodiscard]] std::string open();
-// The same for a tool: what `auto` would choose is loaded, and why it cannot be used is told.
-[[nodiscard]] std::string open_for_tool();
 
 }  // namespace weft::device

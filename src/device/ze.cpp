@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/process.hpp"
+#include "device/device.hpp"
 #include "device/ze_engine.hpp"
 #include "device/ze_kernels.hpp"
 

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Level Zero: Intel's devices.
+// Level Zero's devices in words.
 
-#include "device/describe.hpp"
-#include "device/device.hpp"
+#include "device/description.hpp"
 
 namespace weft::device {
 
-extern const Driver ze;
 [[nodiscard]] Description describe_ze();  // while it is in use
 
 }  // namespace weft::device

@@ -17,6 +17,7 @@
 #include "datatype/on_device.hpp"
 #include "datatype/on_device_kernel.hpp"
 #include "datatype_naive.hpp"
+#include "device/choice.hpp"
 #include "device/contention.hpp"
 #include "device/device.hpp"
 #include "device/ptx.hpp"

@@ -15,6 +15,7 @@
 #include "base/setting.hpp"
 #include "device/adapter.hpp"
 #include "device/aperture.hpp"
+#include "device/choice.hpp"
 #include "device/describe.hpp"
 #include "device/device.hpp"
 #include "transport/net/network.hpp"

@@ -14,6 +14,7 @@
 #include "base/json.hpp"
 #include "base/setting.hpp"
 #include "coll/table.hpp"
+#include "device/choice.hpp"
 #include "device/device.hpp"
 #include "weft/job.hpp"
 #include "weft/median.hpp"

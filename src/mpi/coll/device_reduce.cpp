@@ -10,8 +10,8 @@
 #include "core/object/identity.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/on_device_kernel.hpp"
+#include "device/choice.hpp"
 #include "device/contention.hpp"
-#include "device/everywhere.hpp"
 #include "device/mappings.hpp"
 #include "mpi/p2p/p2p.hpp"
 

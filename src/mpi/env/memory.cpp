@@ -12,7 +12,6 @@
 #include "base/setting.hpp"
 #include "core/memory/shared.hpp"
 #include "device/device.hpp"
-#include "device/ze.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
 #include "pages/wish.hpp"

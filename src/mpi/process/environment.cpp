@@ -27,7 +27,7 @@
 #include "core/progress/waiting.hpp"
 #include "core/runtime/init_refcount.hpp"
 #include "core/thread/thread.hpp"
-#include "device/device.hpp"
+#include "device/choice.hpp"
 #include "device/pins.hpp"
 #include "io/ring.hpp"
 #include "mpi/comm/comm.hpp"
