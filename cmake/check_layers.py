@@ -18,7 +18,7 @@ CHAPTERS = ["object", "env", "observe", "datatype", "p2p", "coll", "comm", "topo
 MPI_HEADER_FROM = LEVEL["mpi"]
 # Circles of units: at most MOST, and in these folders so many, until they are cut.
 MOST = 3
-LARGER = {"coll": 12, "device": 7}
+LARGER = {"coll": 12}
 # Failures are reported to the policy, which alone ends the process, in the layers named.
 POLICY = pathlib.PurePath("src/core/object/failure.cpp")
 REPORTS_TO_POLICY = ["transport", "core", "coll", "io"]

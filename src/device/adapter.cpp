@@ -14,18 +14,12 @@ Maker maker() {
   return active == &cuda ? Maker::nvidia : active == &hip ? Maker::amd : Maker::none;
 }
 
-// Copies and fills of CUDA between memory of devices may still run when their calls return, unless the allocation says
-// otherwise. HIP has no such attribute.
 std::string offer(const void* address, int& number) {
   if (maker() == Maker::none) return "adapters do not know memory of this driver";
   const Place place = place_of(address);
   if (!place.on_device) return "the address is not in memory of a device";
   number = place.device;
-  if (library.set_attribute == nullptr) return {};
-  constexpr int sync_operations = 6;  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
-  const unsigned yes = 1;
-  const int error = library.set_attribute(&yes, sync_operations, pointer_of(address));
-  return error == success ? std::string() : text_of("PointerSetAttribute", error);
+  return set_sync_memops(address);
 }
 
 // Where the device sees such writes at once, the driver does nothing.

@@ -11,7 +11,6 @@
 
 #include "base/library.hpp"
 #include "base/setting.hpp"
-#include "device/adapter.hpp"
 #include "device/cuda_engine.hpp"
 #include "device/plain_pages.hpp"
 
@@ -101,8 +100,7 @@ Aperture open_at(uintptr_t address, uint64_t number) {
   made.begin = std::max<uintptr_t>(address / step * step, base / page * page);
   made.end = std::min<uintptr_t>(made.begin + aperture_reach, (base + bytes + page - 1) / page * page);
   const size_t size = made.end - made.begin;
-  int device = 0;
-  if (!offer(reinterpret_cast<const void*>(address), device).empty()) return made;
+  if (!set_sync_memops(reinterpret_cast<const void*>(address)).empty()) return made;
   if (library_of_gdrcopy.pin(here, made.begin, size, 0, 0, &made.pinned) != 0) return made;
   void* memory = nullptr;
   if (library_of_gdrcopy.map(here, made.pinned, &memory, size) == 0) {

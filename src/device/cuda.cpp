@@ -381,9 +381,24 @@ bool find_lane(const Place& place, Lane& lane, std::string& problem) {
   return true;
 }
 
+// HIP has no such attribute.
+std::string set_sync_memops(const void* address) {
+  if (library.set_attribute == nullptr) return {};
+  constexpr int sync_memops = 6;  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+  const unsigned yes = 1;
+  const int error = library.set_attribute(&yes, sync_memops, pointer_of(address));
+  return error == success ? std::string() : text_of("PointerSetAttribute", error);
+}
+
 }  // namespace by_cuda
 
 namespace {
+
+std::string open_cuda(bool alone) {
+  std::string problem = load_cuda(alone);
+  if (problem.empty()) open_apertures();
+  return problem;
+}
 
 constexpr Driver driver(const char* name, std::string (*open)(bool alone), const char* stream_type) {
   return {
@@ -393,7 +408,7 @@ constexpr Driver driver(const char* name, std::string (*open)(bool alone), const
 
 }  // namespace
 
-constinit const Driver cuda = driver("cuda", load_cuda, "cudaStream_t");
+constinit const Driver cuda = driver("cuda", open_cuda, "cudaStream_t");
 constinit const Driver hip = driver("hip", load_hip, "hipStream_t");
 
 }  // namespace weft::device

@@ -50,6 +50,10 @@ struct Lane {
 // False: there is none, for the reason in `problem`.
 [[nodiscard]] bool find_lane(const Place& place, Lane& lane, std::string& problem);
 
+// Copies and fills between memory of devices may still run when the driver's calls return. Those into the allocation of
+// this address do not from now on, for the sake of what reads it without the driver.
+[[nodiscard]] std::string set_sync_memops(const void* address);
+
 // Streams of the program's (cuda_gate.cpp).
 [[nodiscard]] std::string make_gate(Gate& gate);
 [[nodiscard]] std::string halt(const Gate& gate, uint32_t number, void (*reached)(void*), void* argument);

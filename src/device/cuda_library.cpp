@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 
-#include "device/aperture.hpp"
-
 namespace weft::device::by_cuda {
 
 constinit Library library{};
@@ -56,9 +54,7 @@ std::string load_cuda(bool alone) {
   if (in.missing != nullptr)
     return std::string("libcuda.so.1 lacks ") + in.missing + ", which drivers of CUDA 7 and newer have";
   const int error = library.init(0);
-  if (error != success) return text_of("Init", error);
-  open_apertures();
-  return {};
+  return error == success ? std::string() : text_of("Init", error);
 }
 
 namespace {
