@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails when a file includes what stands to the right of its layer, or its folder in src/mpi, when folders of src/core
-or of src/transport include each other in a circle, when more than three units of src and tools do (a unit is a source
-with its header), or when a file ends the process where the policy should (docs/architecture.md). --circles prints the
-circles of units."""
+"""Fails when a file includes what stands to the right of its layer, or its folder in src/mpi, when folders of a
+layer in FOLDERED include each other in a circle, when more than three units of src and tools do (a unit is a source
+with its header), or when a file ends the process where the policy should (docs/architecture.md). --circles prints
+the circles of units."""
 import pathlib
 import re
 import sys
@@ -16,6 +16,8 @@ LEVEL = {"base": 0, "pages": 1, "stats": 1, "device": 1, "topo": 2, "boot": 2, "
 CHAPTERS = ["object", "env", "observe", "datatype", "p2p", "coll", "comm", "topo", "win", "stream", "file", "process", "tools"]
 # The runtime knows nothing of MPI's own header below the mpi layer.
 MPI_HEADER_FROM = LEVEL["mpi"]
+# Layers whose folders may not include each other in a circle.
+FOLDERED = ["boot", "core", "transport"]
 # Circles of units: at most MOST, and in these folders so many, until they are cut.
 MOST = 3
 LARGER = {"coll": 12}
@@ -127,7 +129,8 @@ def main():
     if "--circles" in sys.argv:
         for circle in ring:
             print(len(circle), *circle)
-    found = [*violations(root), *folder_circles(root, "core"), *folder_circles(root, "transport"), *large_circles(ring)]
+    in_folders = [line for layer in FOLDERED for line in folder_circles(root, layer)]
+    found = [*violations(root), *in_folders, *large_circles(ring)]
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0

@@ -13,7 +13,7 @@
 #include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/join.hpp"
+#include "boot/start/join.hpp"
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
 #include "core/lane/lane.hpp"

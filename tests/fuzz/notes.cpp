@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/notes.hpp"
+#include "boot/job/notes.hpp"
 
 #include <string>
 

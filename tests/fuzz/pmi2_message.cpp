@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/pmi2_message.hpp"
+#include "boot/pmi/pmi2_message.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <vector>
 
-#include "boot/process_mapping.hpp"
+#include "boot/pmi/process_mapping.hpp"
 #include "fuzz.hpp"
 
 using namespace weft;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/pmi_line.hpp"
-
-#include "boot/segment.hpp"
+#include "boot/job/segment.hpp"
+#include "boot/pmi/line.hpp"
 #include "fuzz.hpp"
 
 using namespace weft;

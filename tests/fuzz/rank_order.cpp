@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/rank_order.hpp"
+#include "boot/job/rank_order.hpp"
 
 #include <algorithm>
 

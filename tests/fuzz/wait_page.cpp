@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The page on which a process says what it waits for, from a process that is broken or means harm.
-#include "boot/wait_page.hpp"
+#include "boot/job/wait_page.hpp"
 
 #include <cstring>
 

@@ -16,9 +16,9 @@
 
 #include "base/clock.hpp"
 #include "base/own_cpus.hpp"
-#include "boot/join.hpp"
-#include "boot/notes.hpp"
-#include "boot/status.hpp"
+#include "boot/job/notes.hpp"
+#include "boot/job/status.hpp"
+#include "boot/start/join.hpp"
 
 using namespace weft;
 

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/setting.hpp"
-#include "boot/door.hpp"
-#include "boot/environment.hpp"
-#include "boot/pmix_library.hpp"
-#include "boot/segment.hpp"
+#include "boot/connect/door.hpp"
+#include "boot/job/environment.hpp"
+#include "boot/job/segment.hpp"
+#include "boot/pmi/pmix_library.hpp"
 
 namespace weft::boot {
 namespace {

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/hex.hpp"
-#include "boot/door.hpp"
-#include "boot/job_number.hpp"
+#include "boot/connect/door.hpp"
+#include "boot/connect/job_number.hpp"
 
 namespace weft::boot {
 namespace {

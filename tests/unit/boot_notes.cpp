@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "boot/notes.hpp"
+#include "boot/job/notes.hpp"
 
 namespace weft::boot {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "boot/packet.hpp"
+#include "boot/connect/packet.hpp"
 
 namespace weft::boot {
 namespace {

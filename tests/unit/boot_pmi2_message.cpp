@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "boot/pmi2_message.hpp"
+#include "boot/pmi/pmi2_message.hpp"
 
 namespace weft::boot {
 namespace {

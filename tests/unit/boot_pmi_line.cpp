@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "boot/pmi_line.hpp"
+#include "boot/pmi/line.hpp"
 
 namespace weft::boot {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-#include "boot/pmix_library.hpp"
+#include "boot/pmi/pmix_library.hpp"
 
 #if __has_include(<pmix.h>)
 #pragma GCC diagnostic push

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
-#include "boot/process_mapping.hpp"
+#include "boot/pmi/process_mapping.hpp"
 
 namespace weft::boot {
 namespace {

@@ -12,7 +12,7 @@
 #include <random>
 
 #include "base/setting.hpp"
-#include "boot/rank_order.hpp"
+#include "boot/job/rank_order.hpp"
 
 namespace weft::boot {
 namespace {

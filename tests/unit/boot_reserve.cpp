@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "boot/reserve.hpp"
+#include "boot/job/reserve.hpp"
 
 namespace weft::boot {
 namespace {

@@ -4,9 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "boot/notes.hpp"
-#include "boot/status.hpp"
-#include "boot/ties.hpp"
+#include "boot/connect/ties.hpp"
+#include "boot/job/notes.hpp"
+#include "boot/job/status.hpp"
 
 namespace weft::boot {
 namespace {

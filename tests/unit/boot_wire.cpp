@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "boot/wire.hpp"
+#include "boot/pmi/wire.hpp"
 
 namespace weft::boot {
 namespace {

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "boot/notes.hpp"
+#include "boot/job/notes.hpp"
 #include "pages/size.hpp"
 #include "transport/shm/memory.hpp"
 

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "boot/segment.hpp"
+#include "boot/job/segment.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/relay/carrier.hpp"
 

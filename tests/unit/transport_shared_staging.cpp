@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "boot/status.hpp"
+#include "boot/job/status.hpp"
 #include "transport/shm/shared_staging.hpp"
 
 namespace weft::transport::shm {

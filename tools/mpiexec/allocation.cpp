@@ -13,7 +13,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 
 namespace weft::mpiexec {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 
 // The launcher of a process that was started without one, or of a job that another launcher has started: a rank of it
-// has started this mpiexec (boot/own_launcher.hpp). The ranks that are there are those of a job whose spare places we
-// serve. They are no children of ours, so we wait for them by descriptors.
+// has started this mpiexec (boot/connect/own_launcher.hpp). The ranks that are there are those of a job whose spare
+// places we serve. They are no children of ours, so we wait for them by descriptors.
 
 #include <sys/types.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/setting.hpp"
-#include "boot/status.hpp"
+#include "boot/job/status.hpp"
 #include "mpiexec/abi.hpp"
 #include "mpiexec/launch.hpp"
 #include "mpiexec/orphans.hpp"

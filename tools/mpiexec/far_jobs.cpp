@@ -14,11 +14,11 @@
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/introductions.hpp"
-#include "boot/port_files.hpp"
-#include "boot/segment.hpp"
-#include "boot/service.hpp"
-#include "boot/status.hpp"
+#include "boot/connect/introductions.hpp"
+#include "boot/connect/port_files.hpp"
+#include "boot/connect/service.hpp"
+#include "boot/job/segment.hpp"
+#include "boot/job/status.hpp"
 #include "transport/net/network.hpp"
 
 namespace weft::mpiexec {

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "boot/job_number.hpp"
-#include "boot/packet.hpp"
+#include "boot/connect/job_number.hpp"
+#include "boot/connect/packet.hpp"
 #include "mpiexec/far_line.hpp"
 #include "mpiexec/far_mirror.hpp"
 #include "mpiexec/service.hpp"

@@ -13,7 +13,7 @@
 #include <functional>
 #include <string>
 
-#include "boot/packet.hpp"
+#include "boot/connect/packet.hpp"
 #include "transport/net/proof.hpp"
 #include "transport/net/socket.hpp"
 

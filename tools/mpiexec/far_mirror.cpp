@@ -7,8 +7,8 @@
 
 #include <utility>
 
-#include "boot/segment.hpp"
-#include "boot/status.hpp"
+#include "boot/job/segment.hpp"
+#include "boot/job/status.hpp"
 
 namespace weft::mpiexec {
 namespace {

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The lines of a job's ranks (boot/status.hpp) as the mpiexec of another host has them: each mpiexec sends those of its
-// own ranks that have changed, and keeps a copy of the other job's in memory for its own processes.
+// The lines of a job's ranks (boot/job/status.hpp) as the mpiexec of another host has them: each mpiexec sends those of
+// its own ranks that have changed, and keeps a copy of the other job's in memory for its own processes.
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "boot/packet.hpp"
+#include "boot/connect/packet.hpp"
 
 namespace weft::boot {
 struct RankStatus;

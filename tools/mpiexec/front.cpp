@@ -11,7 +11,7 @@
 #include <ctime>
 
 #include "base/process.hpp"
-#include "boot/segment.hpp"
+#include "boot/job/segment.hpp"
 #include "mpiexec/orphans.hpp"
 
 namespace weft::mpiexec {

@@ -12,8 +12,8 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/environment.hpp"
-#include "boot/remote.hpp"
+#include "boot/job/environment.hpp"
+#include "boot/job/remote.hpp"
 #include "mpiexec/launch.hpp"
 #include "mpiexec/process.hpp"
 #include "mpiexec/supervisor.hpp"

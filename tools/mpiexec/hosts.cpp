@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "base/setting.hpp"
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 
 namespace weft::mpiexec {
 namespace {

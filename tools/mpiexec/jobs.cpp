@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "boot/job_number.hpp"
-#include "boot/service.hpp"
-#include "boot/ties.hpp"
+#include "boot/connect/job_number.hpp"
+#include "boot/connect/service.hpp"
+#include "boot/connect/ties.hpp"
 #include "mpiexec/launch.hpp"
 
 namespace weft::mpiexec {

@@ -60,7 +60,7 @@ class Launch {
   // Processes that were spawned together.
   struct World {
     uint32_t number = 0;
-    std::string description;  // the facts for its processes, of a job on several hosts (boot/spare_places.hpp)
+    std::string description;  // the facts for its processes, of a job on several hosts (boot/start/spare_places.hpp)
     std::vector<Spawned> programs;
     int first = 0;  // place
     int size = 0;
@@ -199,7 +199,7 @@ class Launch {
   Service service_;
   Ports ports_;
   FarJobs far_;
-  std::vector<std::string> kept_ports_;                          // that have files: boot/port_files.hpp
+  std::vector<std::string> kept_ports_;                          // that have files: boot/connect/port_files.hpp
   std::vector<std::pair<std::string, std::string>> kept_names_;  // likewise: service and port
   // Processes that are about to connect, before the segment says that they are connected.
   struct Meeting {

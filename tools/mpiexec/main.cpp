@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "boot/own_launcher.hpp"
+#include "boot/connect/own_launcher.hpp"
 #include "mpiexec/abi.hpp"
 #include "mpiexec/allocation.hpp"
 #include "mpiexec/attached.hpp"

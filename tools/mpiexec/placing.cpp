@@ -8,8 +8,8 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/rank_order.hpp"
-#include "boot/reserve.hpp"
+#include "boot/job/rank_order.hpp"
+#include "boot/job/reserve.hpp"
 #include "mpiexec/launch.hpp"
 #include "topo/layout.hpp"
 #include "topo/memory.hpp"

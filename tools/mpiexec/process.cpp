@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 #include "stats/area.hpp"
 
 namespace weft::mpiexec {

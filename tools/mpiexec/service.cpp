@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "boot/job_number.hpp"
+#include "boot/connect/job_number.hpp"
 
 namespace weft::mpiexec {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Requests of ranks while the job runs (boot/service.hpp): a door, and a connection for each request that waits for its
-// answer. Nothing blocks.
+// Requests of ranks while the job runs (boot/connect/service.hpp): a door, and a connection for each request that waits
+// for its answer. Nothing blocks.
 
 #include <poll.h>
 
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "boot/door.hpp"
-#include "boot/packet.hpp"
+#include "boot/connect/door.hpp"
+#include "boot/connect/packet.hpp"
 
 namespace weft::mpiexec {
 

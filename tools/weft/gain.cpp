@@ -11,7 +11,7 @@
 #include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "base/setting.hpp"
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 #include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "stats/sizes.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "boot/rank_order.hpp"
+#include "boot/job/rank_order.hpp"
 #include "mpi/topo/grid_order.hpp"
 #include "weft/balance.hpp"
 #include "weft/grid_plan.hpp"

@@ -7,7 +7,7 @@
 #include "base/cpus.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 #include "coll/desks.hpp"
 #include "coll/offload.hpp"
 #include "coll/room.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 #include "weft/commands.hpp"
 #include "weft/simulation.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "base/json.hpp"
 #include "base/setting.hpp"
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 #include "weft/text_file.hpp"
 #include "weft/traffic.hpp"
 

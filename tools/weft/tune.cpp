@@ -12,7 +12,7 @@
 #include "base/cpus.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 #include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "weft/commands.hpp"

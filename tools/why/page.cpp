@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 #include "why/snapshot.hpp"
 
 namespace weft::why {

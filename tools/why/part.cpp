@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/hex.hpp"
-#include "boot/environment.hpp"
+#include "boot/job/environment.hpp"
 
 namespace weft::why {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "boot/wait_page.hpp"
+#include "boot/job/wait_page.hpp"
 
 namespace weft::why {
 
@@ -67,7 +67,7 @@ struct Lock {
   bool exclusive = false;
 };
 
-// A page (boot/wait_page.hpp) that has passed all checks.
+// A page (boot/job/wait_page.hpp) that has passed all checks.
 struct Page {
   uint64_t sequence = 0;
   uint32_t pid = 0;

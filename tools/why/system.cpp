@@ -15,8 +15,8 @@
 #include <optional>
 
 #include "base/clock.hpp"
-#include "boot/environment.hpp"
-#include "boot/status.hpp"
+#include "boot/job/environment.hpp"
+#include "boot/job/status.hpp"
 #include "why/place.hpp"
 #include "why/proc.hpp"
 #include "why/threads.hpp"
@@ -281,7 +281,7 @@ struct Members {
   std::map<int32_t, Process> by_rank;
 };
 
-// Line `i` of the segment's head (boot/status.hpp); false: no process has taken this place, or it is no such line.
+// Line `i` of the segment's head (boot/job/status.hpp); false: no process has taken this place, or it is no such line.
 bool read_line(int segment, int32_t i, boot::Phase& phase, pid_t& pid) {
   uint32_t words[2] = {};  // phase and pid
   const off_t at = static_cast<off_t>(sizeof(boot::RankStatus)) * i;

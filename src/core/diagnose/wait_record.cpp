@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "base/copy.hpp"
-#include "boot/segment.hpp"
+#include "boot/job/segment.hpp"
 #include "core/diagnose/call_site.hpp"
 #include "core/diagnose/collective_mismatch.hpp"
 #include "core/lane/lane.hpp"

@@ -3,12 +3,12 @@
 #pragma once
 
 // Records of waits, for people who ask why a program stands still (docs/explaining.md). A call that may have to wait
-// notes on its stack what it is at; a wait that lasts writes that on the page of the process (boot/wait_page.hpp), and
-// takes it back at its end. Waits that are short, and calls that need not wait, pay next to nothing for it.
+// notes on its stack what it is at; a wait that lasts writes that on the page of the process (boot/job/wait_page.hpp),
+// and takes it back at its end. Waits that are short, and calls that need not wait, pay next to nothing for it.
 
 #include <cstdint>
 
-#include "boot/wait_page.hpp"
+#include "boot/job/wait_page.hpp"
 #include "core/object/request.hpp"
 
 namespace weft::core {

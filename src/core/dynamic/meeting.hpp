@@ -17,8 +17,8 @@ struct Problem;
 
 namespace weft::core {
 
-// Makes the job with this number (boot/job_number.hpp) known, if it is not ours; `id`, unless it is empty, is its name.
-// Why it cannot be, or has no such place; empty: it is.
+// Makes the job with this number (boot/connect/job_number.hpp) known, if it is not ours; `id`, unless it is empty, is
+// its name. Why it cannot be, or has no such place; empty: it is.
 [[nodiscard]] std::string meet_job(int number, const std::string& id, int32_t place);
 // Does so for the jobs that these ranks are of.
 [[nodiscard]] std::string meet_jobs_of(const std::vector<int32_t>& ranks);

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/lock.hpp"
-#include "boot/introductions.hpp"
-#include "boot/status.hpp"
-#include "boot/ties.hpp"
+#include "boot/connect/introductions.hpp"
+#include "boot/connect/ties.hpp"
+#include "boot/job/status.hpp"
 #include "core/dynamic/meeting.hpp"
 #include "core/message/handler.hpp"
 #include "core/message/send_queue.hpp"

@@ -20,7 +20,7 @@ namespace weft::core {
 [[nodiscard]] bool has_gone(int32_t job_rank);
 
 // Whether a rank of our job can be talked to: it is here, or the launcher tells where it is, or it was introduced
-// (boot/introductions.hpp).
+// (boot/connect/introductions.hpp).
 [[nodiscard]] bool knows_way_to(int32_t job_rank);
 
 // Communication with the process that has this place now may begin: the peer that one before it was is forgotten.

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "base/lock.hpp"
-#include "boot/join.hpp"
+#include "boot/start/join.hpp"
 #include "core/object/identity.hpp"
 #include "core/object/other_jobs.hpp"
 

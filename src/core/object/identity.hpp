@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "boot/job.hpp"
+#include "boot/job/job.hpp"
 
 namespace weft::boot {
 struct RankStatus;
@@ -21,11 +21,11 @@ struct Identity {
   int32_t rank = 0;       // in the job
   int32_t size = 1;       // of MPI_COMM_WORLD
   int32_t first = 0;      // rank in the job of its rank 0
-  int32_t places = 1;     // ranks in the job are below it: boot/job.hpp
+  int32_t places = 1;     // ranks in the job are below it: boot/job/job.hpp
   int32_t cpus = 1;       // that this process may use
   int32_t cpu_share = 1;  // the same when the ranks of this host share all evenly
   boot::Job job;
-  void* status_lines = nullptr;  // the launcher's view of the ranks of this host: boot/status.hpp
+  void* status_lines = nullptr;  // the launcher's view of the ranks of this host: boot/job/status.hpp
 
   // How many places this host's segment has, and which of them is ours.
   int32_t places_here() const { return job.one_host() ? places : job.places_here(); }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "boot/status.hpp"
+#include "boot/job/status.hpp"
 #include "core/object/comm.hpp"
 #include "core/object/identity.hpp"
 

@@ -6,9 +6,9 @@
 // how their ranks are numbered. core/dynamic/meeting.hpp makes them known.
 //
 // Every process numbers the ranks of its own job as always, by their places, and those of another job from a block on:
-// the exclusive or of the two jobs' numbers (boot/job_number.hpp), shifted. So the rank that another process means by a
-// number of its own is, for us, that number with the block of that process exchanged: renumbered(). A message that
-// names its sender's rank names it as the receiver numbers it: Peer::our_rank.
+// the exclusive or of the two jobs' numbers (boot/connect/job_number.hpp), shifted. So the rank that another process
+// means by a number of its own is, for us, that number with the block of that process exchanged: renumbered(). A
+// message that names its sender's rank names it as the receiver numbers it: Peer::our_rank.
 //
 // A job of another host ("far") has a block of its own too. Numbers of jobs are good on one host alone, so there is no
 // exclusive or: each of the two jobs has chosen a block for the other one, and says which. A process of such a job can
@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "boot/job_number.hpp"
+#include "boot/connect/job_number.hpp"
 
 namespace weft::boot {
 struct RankStatus;
@@ -90,7 +90,7 @@ struct FarPart {
   bool senior;  // our job
 };
 [[nodiscard]] FarPart far_part(int32_t far_rank);
-// How its processes reach this one: boot/introductions.hpp.
+// How its processes reach this one: boot/connect/introductions.hpp.
 [[nodiscard]] std::string introduction_to(int32_t far_rank);
 // Whether this process knows a job of another host.
 [[nodiscard]] bool knows_far_jobs();

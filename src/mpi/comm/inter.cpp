@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "boot/introductions.hpp"
-#include "boot/own_launcher.hpp"
+#include "boot/connect/introductions.hpp"
+#include "boot/connect/own_launcher.hpp"
 #include "core/dynamic/meeting.hpp"
 #include "core/dynamic/processes.hpp"
 #include "core/object/failure.hpp"

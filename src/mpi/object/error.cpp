@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "base/setting.hpp"
-#include "boot/join.hpp"
+#include "boot/start/join.hpp"
 #include "core/object/request.hpp"
 #include "mpi/names.hpp"
 #include "mpi/object/errhandler.hpp"

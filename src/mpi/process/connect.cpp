@@ -19,11 +19,11 @@
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/introductions.hpp"
-#include "boot/job_number.hpp"
-#include "boot/own_launcher.hpp"
-#include "boot/port_files.hpp"
-#include "boot/service.hpp"
+#include "boot/connect/introductions.hpp"
+#include "boot/connect/job_number.hpp"
+#include "boot/connect/own_launcher.hpp"
+#include "boot/connect/port_files.hpp"
+#include "boot/connect/service.hpp"
 #include "coll/agree.hpp"
 #include "core/dynamic/meeting.hpp"
 #include "core/dynamic/processes.hpp"
@@ -124,7 +124,7 @@ JobName job_of_port(const std::string& name) {
 // The root's result, for all ranks.
 struct Met {
   int32_t error;
-  int32_t job;    // the number of the other's (boot/job_number.hpp); 0: ours
+  int32_t job;    // the number of the other's (boot/connect/job_number.hpp); 0: ours
   int32_t place;  // the other's
   uint32_t generation;
   uint64_t number;  // of the meeting, in the job of the port

@@ -14,7 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/setting.hpp"
-#include "boot/join.hpp"
+#include "boot/start/join.hpp"
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
 #include "core/diagnose/collective_mismatch.hpp"

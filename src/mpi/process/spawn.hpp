@@ -4,7 +4,7 @@
 
 // Processes that others start: docs/dynamic.md.
 
-#include "boot/packet.hpp"
+#include "boot/connect/packet.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {

@@ -17,7 +17,7 @@
 #include "base/message.hpp"
 #include "base/process.hpp"
 #include "base/setting.hpp"
-#include "boot/join.hpp"
+#include "boot/start/join.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/api/turned_away.hpp"
 #include "transport/net/network.hpp"

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boot/host_page.hpp"
+#include "boot/job/host_page.hpp"
 #include "transport/net/frame.hpp"
 #include "transport/net/opening.hpp"
 #include "transport/net/socket.hpp"

@@ -14,7 +14,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "base/thread_number.hpp"
-#include "boot/notes.hpp"
+#include "boot/job/notes.hpp"
 #include "device/pins.hpp"
 #include "transport/api/device_memory.hpp"
 #include "transport/api/failure.hpp"

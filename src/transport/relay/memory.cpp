@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/bytes.hpp"
-#include "boot/segment.hpp"
+#include "boot/job/segment.hpp"
 #include "transport/api/failure.hpp"
 
 namespace weft::transport::relay {

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "boot/introductions.hpp"
-#include "boot/job_number.hpp"
-#include "boot/notes.hpp"
+#include "boot/connect/introductions.hpp"
+#include "boot/connect/job_number.hpp"
+#include "boot/job/notes.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/select/hosts.hpp"
 

@@ -20,7 +20,7 @@ struct LibraryChoice {
 };
 [[nodiscard]] LibraryChoice choose_library();
 
-// The protocol of the process that has published these values (boot/notes.hpp), which must be that of its peers.
+// The protocol of the process that has published these values (boot/job/notes.hpp), which must be that of its peers.
 std::string protocol_in(std::string_view publication);
 
 // The transport to the ranks of another job, by TCP, whatever carries the messages of a job between its hosts.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/setting.hpp"
-#include "boot/job_number.hpp"
+#include "boot/connect/job_number.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/api/memory.hpp"
 #include "transport/mock/transport.hpp"

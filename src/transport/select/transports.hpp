@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "boot/host_page.hpp"
+#include "boot/job/host_page.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/inlined.hpp"
 #include "transport/net/opening.hpp"
@@ -41,7 +41,7 @@ struct HostOpening {
   int place;                              // among the ranks of this host
   int places;                             // how many these are
   std::function<int(int rank)> place_of;  // negative: the rank is on another host
-  uint32_t generation;                    // of the processes that had our place: boot/job.hpp
+  uint32_t generation;                    // of the processes that had our place: boot/job/job.hpp
   base::Descriptor segment;               // the host's shared memory
   LaneMap lanes;
   Sink own_sink;  // for messages to ourselves, which arrive while they are sent
@@ -92,8 +92,8 @@ class Transports {
   bool takes_jobs() const { return other_jobs_ != nullptr; }
   [[nodiscard]] bool add_job(int first, int places, int segment) const;
   void drop_job(int first) const;
-  // Jobs of other hosts. The result is how the processes of that job reach this one (boot/introductions.hpp). One
-  // thread at a time.
+  // Jobs of other hosts. The result is how the processes of that job reach this one (boot/connect/introductions.hpp).
+  // One thread at a time.
   [[nodiscard]] std::string add_far_job(const FarJob& job);
   // No thread polls meanwhile.
   void drop_far_job(int first) const;

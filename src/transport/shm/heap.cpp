@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "boot/segment.hpp"
+#include "boot/job/segment.hpp"
 #include "pages/huge.hpp"
 
 namespace weft::transport::shm {

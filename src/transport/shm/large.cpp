@@ -10,7 +10,7 @@
 #include <cerrno>
 
 #include "base/address_space.hpp"
-#include "boot/segment.hpp"
+#include "boot/job/segment.hpp"
 
 namespace weft::transport::shm {
 

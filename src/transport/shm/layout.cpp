@@ -7,7 +7,7 @@
 
 #include "base/bytes.hpp"
 #include "base/setting.hpp"
-#include "boot/notes.hpp"
+#include "boot/job/notes.hpp"
 #include "pages/huge.hpp"
 #include "transport/api/memory.hpp"
 

@@ -5,7 +5,7 @@
 // The layout of the segment that all ranks of a host share. The segment is a sparse memfd: pages are reserved by
 // whoever touches them first, so a rank that is never contacted costs its control page.
 //
-//   head (boot/notes.hpp) | rank 0 | rank 1 | ... | shared staging | heap of rank 0 | heap of rank 1 | ... |
+//   head (boot/job/notes.hpp) | rank 0 | rank 1 | ... | shared staging | heap of rank 0 | heap of rank 1 | ... |
 //   slots of rank 0 | ...
 //   rank: control page | staging words | ring of lane 0 | ring of lane 1 | ... | staging pool
 //   shared staging: instead of the pools and their words (shared_staging.hpp); nothing otherwise

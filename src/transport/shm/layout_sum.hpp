@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "boot/status.hpp"
+#include "boot/job/status.hpp"
 #include "transport/shm/layout.hpp"
 
 namespace weft::transport::shm {

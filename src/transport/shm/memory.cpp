@@ -14,8 +14,8 @@
 #include "base/address_space.hpp"
 #include "base/bytes.hpp"
 #include "base/message.hpp"
-#include "boot/segment.hpp"
-#include "boot/status.hpp"
+#include "boot/job/segment.hpp"
+#include "boot/job/status.hpp"
 #include "pages/huge.hpp"
 #include "pages/wish.hpp"
 

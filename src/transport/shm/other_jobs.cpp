@@ -11,8 +11,8 @@
 #include <cstddef>
 
 #include "base/address_space.hpp"
-#include "boot/segment.hpp"
-#include "boot/status.hpp"
+#include "boot/job/segment.hpp"
+#include "boot/job/status.hpp"
 #include "device/pins.hpp"
 #include "pages/huge.hpp"
 #include "transport/api/failure.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "boot/segment.hpp"
-#include "boot/status.hpp"
+#include "boot/job/segment.hpp"
+#include "boot/job/status.hpp"
 #include "device/pins.hpp"
 #include "transport/api/failure.hpp"
 

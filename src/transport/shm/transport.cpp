@@ -25,8 +25,8 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "base/tsan.hpp"
-#include "boot/segment.hpp"
-#include "boot/status.hpp"
+#include "boot/job/segment.hpp"
+#include "boot/job/status.hpp"
 #include "pages/huge.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/shm/layout_sum.hpp"
@@ -156,7 +156,7 @@ void ShmTransport::clear_place() const {
   if (shared_staging_ != nullptr) shared_staging_->free_all(rank_);
 }
 
-// A field of mpiexec's line of a place (boot/status.hpp); 0: nothing.
+// A field of mpiexec's line of a place (boot/job/status.hpp); 0: nothing.
 uint32_t ShmTransport::field_of(int place, size_t offset) const {
   uint32_t field = 0;
   const off_t at = static_cast<off_t>(sizeof(boot::RankStatus)) * place + static_cast<off_t>(offset);

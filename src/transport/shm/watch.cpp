@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/process.hpp"
-#include "boot/segment.hpp"
+#include "boot/job/segment.hpp"
 #include "transport/api/failure.hpp"
 
 namespace weft::transport::shm {
