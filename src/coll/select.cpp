@@ -20,7 +20,7 @@
 #include "core/object/failure.hpp"
 #include "core/object/hosts.hpp"
 #include "core/object/identity.hpp"
-#include "device/choice.hpp"
+#include "device/select/choice.hpp"
 
 namespace weft::coll {
 

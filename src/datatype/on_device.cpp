@@ -7,7 +7,7 @@
 
 #include "datatype/on_device_kernel.hpp"
 #include "datatype/runs.hpp"
-#include "device/traffic.hpp"
+#include "device/api/traffic.hpp"
 
 namespace weft::datatype {
 namespace {

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Moving elements where the processor cannot touch them, or their packed bytes (device/device.hpp): by the driver's
+// Moving elements where the processor cannot touch them, or their packed bytes (device/api/device.hpp): by the driver's
 // copies. pack(), unpack() and copy() come here by themselves. device::take_failure() tells of those that fail.
 
 #include "datatype/type.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 
 namespace weft::datatype {
 

@@ -12,7 +12,7 @@
 #include "datatype/predefined.hpp"
 #include "datatype/runs.hpp"
 #include "datatype/walk.hpp"
-#include "device/contention.hpp"
+#include "device/api/contention.hpp"
 
 namespace weft::datatype {
 namespace {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Datatypes for the kernels of a device (device/kernel.hpp): layouts of many small blocks, and the predefined
+// Datatypes for the kernels of a device (device/kernel/kernel.hpp): layouts of many small blocks, and the predefined
 // operations. A failure of a kernel is told by device::take_failure().
 
 #include "datatype/reduce.hpp"
 #include "datatype/type.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 
 namespace weft::datatype {
 

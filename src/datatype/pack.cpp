@@ -10,7 +10,7 @@
 #include "datatype/rows.hpp"
 #include "datatype/walk.hpp"
 #include "datatype/window.hpp"
-#include "device/pins.hpp"
+#include "device/api/pins.hpp"
 
 namespace weft::datatype {
 namespace {

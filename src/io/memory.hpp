@@ -9,7 +9,7 @@
 
 #include "datatype/pack.hpp"
 #include "datatype/type.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 
 namespace weft::io {
 

@@ -6,7 +6,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 
 namespace weft::io {
 

@@ -30,7 +30,7 @@
 #include "core/object/identity.hpp"
 #include "core/protocol/p2p.hpp"
 #include "core/thread/idle.hpp"
-#include "device/traffic.hpp"
+#include "device/api/traffic.hpp"
 #include "observe/block.hpp"
 #include "observe/statistics.hpp"
 #include "stats/energy.hpp"

@@ -8,7 +8,7 @@
 #include <complex>
 #include <type_traits>
 
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "shmem/remote.hpp"
 #include "shmem/state.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "base/copy.hpp"
 #include "coll/coll.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "shmem/error.hpp"
 #include "shmem/order.hpp"
 

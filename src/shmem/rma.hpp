@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "base/copy.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "shmem/remote.hpp"
 #include "shmem/state.hpp"
 

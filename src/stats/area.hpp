@@ -136,7 +136,7 @@ struct alignas(4096) Head {
   uint64_t microjoules;  // of the host
   int32_t energy_error;  // why they are not known
   char energy_subject[100];
-  // Data of buffers on devices: mapped, packed, stood in, straight (device/traffic.hpp).
+  // Data of buffers on devices: mapped, packed, stood in, straight (device/api/traffic.hpp).
   uint64_t device_copies[4];
   uint64_t device_bytes[4];
   uint64_t text_bytes;  // of the report for people that mpiexec is to write (stats/file.hpp); 0: none

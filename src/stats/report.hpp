@@ -131,7 +131,7 @@ struct Totals {
   int32_t crowded = 0;     // ranks on hosts with less processors than ranks
   uint64_t path_messages[4] = {};
   uint64_t path_bytes[4] = {};
-  uint64_t device_copies[4] = {};  // mapped, packed, stood in, straight (device/traffic.hpp)
+  uint64_t device_copies[4] = {};  // mapped, packed, stood in, straight (device/api/traffic.hpp)
   uint64_t device_bytes[4] = {};
   uint64_t unexpected = 0;
   uint64_t retries = 0;

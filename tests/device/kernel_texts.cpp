@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "device/hip_text.hpp"
-#include "device/spirv.hpp"
+#include "device/kernel/hip_text.hpp"
+#include "device/kernel/spirv.hpp"
 
 namespace {
 

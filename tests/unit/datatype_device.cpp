@@ -17,10 +17,10 @@
 #include "datatype/on_device.hpp"
 #include "datatype/on_device_kernel.hpp"
 #include "datatype_naive.hpp"
-#include "device/choice.hpp"
-#include "device/contention.hpp"
-#include "device/device.hpp"
-#include "device/ptx.hpp"
+#include "device/api/contention.hpp"
+#include "device/api/device.hpp"
+#include "device/kernel/ptx.hpp"
+#include "device/select/choice.hpp"
 
 namespace weft::datatype {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/copy.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 
 namespace weft::core::memory {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/thread/thread.hpp"
 #include "core/thread/waits.hpp"
 #include "datatype/pack.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 
 namespace weft::core {
 

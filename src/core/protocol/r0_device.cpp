@@ -17,10 +17,10 @@
 #include "core/protocol/p2p.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
-#include "device/contention.hpp"
-#include "device/mappings.hpp"
-#include "device/pins.hpp"
-#include "device/traffic.hpp"
+#include "device/api/contention.hpp"
+#include "device/api/mappings.hpp"
+#include "device/api/pins.hpp"
+#include "device/api/traffic.hpp"
 
 namespace weft::core {
 

@@ -20,7 +20,7 @@
 #include "core/object/settings.hpp"
 #include "core/peer/peer.hpp"
 #include "core/protocol/protocol.hpp"
-#include "device/traffic.hpp"
+#include "device/api/traffic.hpp"
 #include "transport/api/device_memory.hpp"
 
 namespace weft::core {

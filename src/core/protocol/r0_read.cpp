@@ -11,8 +11,8 @@
 
 #include "core/lane/lane.hpp"
 #include "core/protocol/protocol.hpp"
-#include "device/adapter.hpp"
-#include "device/traffic.hpp"
+#include "device/api/traffic.hpp"
+#include "device/select/adapter.hpp"
 
 namespace weft::core {
 namespace {

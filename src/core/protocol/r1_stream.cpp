@@ -23,7 +23,7 @@
 #include "core/protocol/device_pipe.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
-#include "device/traffic.hpp"
+#include "device/api/traffic.hpp"
 
 namespace weft::core {
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "transport/api/transport.hpp"
 
 namespace weft::core::wire {

@@ -11,7 +11,7 @@
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
 #include "datatype/pack.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 
 namespace weft::core::rma {
 namespace {

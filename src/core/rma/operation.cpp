@@ -12,7 +12,7 @@
 #include "core/rma/lock.hpp"
 #include "core/rma/messages.hpp"
 #include "core/rma/transfer.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 
 namespace weft::core::rma {
 namespace {

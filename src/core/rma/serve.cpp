@@ -20,7 +20,7 @@
 #include "core/rma/outbox.hpp"
 #include "core/rma/transfer.hpp"
 #include "core/thread/waits.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 
 namespace weft::core::rma {
 namespace {

@@ -21,7 +21,7 @@
 #include "core/object/comm.hpp"
 #include "core/object/request.hpp"
 #include "datatype/reduce.hpp"
-#include "device/mappings.hpp"
+#include "device/api/mappings.hpp"
 
 namespace weft::core::rma {
 

@@ -10,9 +10,9 @@
 #include "core/object/identity.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/on_device_kernel.hpp"
-#include "device/choice.hpp"
-#include "device/contention.hpp"
-#include "device/mappings.hpp"
+#include "device/api/contention.hpp"
+#include "device/api/mappings.hpp"
+#include "device/select/choice.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace weft::mpi {

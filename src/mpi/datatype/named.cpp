@@ -10,7 +10,7 @@
 #include "datatype/pack.hpp"
 #include "datatype/predefined.hpp"
 #include "datatype/reduce.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"

@@ -6,7 +6,7 @@
 // cold, what is wrong with a bad one.
 
 #include "datatype/pack.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "mpi/object/buffer.hpp"
 #include "mpi/object/object.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "datatype/pack.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/error.hpp"

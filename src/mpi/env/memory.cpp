@@ -11,7 +11,7 @@
 
 #include "base/setting.hpp"
 #include "core/memory/shared.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
 #include "pages/wish.hpp"

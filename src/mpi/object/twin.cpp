@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "datatype/runs.hpp"
-#include "device/traffic.hpp"
+#include "device/api/traffic.hpp"
 
 namespace weft::mpi {
 

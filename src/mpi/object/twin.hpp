@@ -11,7 +11,7 @@
 
 #include "core/object/request.hpp"
 #include "datatype/on_device.hpp"
-#include "device/pins.hpp"
+#include "device/api/pins.hpp"
 
 namespace weft::mpi {
 

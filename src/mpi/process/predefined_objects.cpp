@@ -9,7 +9,7 @@
 #include "base/message.hpp"
 #include "core/object/identity.hpp"
 #include "datatype/predefined.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/env/info.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "device/pins.hpp"
+#include "device/api/pins.hpp"
 #include "io/worker.hpp"
 #include "mpi/comm/comm.hpp"
 

@@ -16,7 +16,7 @@
 #include <mutex>
 #include <string>
 
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {

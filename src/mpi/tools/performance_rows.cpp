@@ -6,7 +6,7 @@
 #include "core/lane/counters.hpp"
 #include "core/lane/lane.hpp"
 #include "core/progress/waiting.hpp"
-#include "device/traffic.hpp"
+#include "device/api/traffic.hpp"
 #include "io/disk.hpp"
 #include "io/ring.hpp"
 #include "io/together.hpp"

@@ -4,7 +4,7 @@
 
 #include "core/memory/on_device.hpp"
 #include "core/memory/words.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
 #include "mpi/win/window.hpp"
 
 namespace weft::mpi {

@@ -15,7 +15,7 @@
 #include "base/setting.hpp"
 #include "base/thread_number.hpp"
 #include "boot/job/notes.hpp"
-#include "device/pins.hpp"
+#include "device/api/pins.hpp"
 #include "transport/api/device_memory.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/check.hpp"

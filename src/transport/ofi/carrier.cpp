@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/message.hpp"
-#include "device/adapter.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
+#include "device/select/adapter.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/ofi/provider.hpp"
 

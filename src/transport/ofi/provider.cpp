@@ -10,7 +10,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "device/adapter.hpp"
+#include "device/select/adapter.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/network.hpp"
 #include "transport/net/reading.hpp"

@@ -13,7 +13,7 @@
 #include "base/address_space.hpp"
 #include "boot/job/segment.hpp"
 #include "boot/job/status.hpp"
-#include "device/pins.hpp"
+#include "device/api/pins.hpp"
 #include "pages/huge.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/shm/layout_sum.hpp"

@@ -11,7 +11,7 @@
 #include "base/clock.hpp"
 #include "boot/job/segment.hpp"
 #include "boot/job/status.hpp"
-#include "device/pins.hpp"
+#include "device/api/pins.hpp"
 #include "transport/api/failure.hpp"
 
 namespace weft::transport::shm {

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <utility>
 
-#include "device/adapter.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
+#include "device/select/adapter.hpp"
 #include "transport/ucx/status.hpp"
 
 namespace weft::transport::ucx {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/setting.hpp"
-#include "device/adapter.hpp"
+#include "device/select/adapter.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/reading.hpp"
 #include "transport/ucx/device.hpp"

@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "base/crc32c.hpp"
-#include "device/adapter.hpp"
-#include "device/device.hpp"
+#include "device/api/device.hpp"
+#include "device/select/adapter.hpp"
 #include "transport/api/turned_away.hpp"
 #include "transport/ucx/status.hpp"
 

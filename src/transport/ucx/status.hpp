@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "device/adapter.hpp"
+#include "device/select/adapter.hpp"
 #include "transport/ucx/library.hpp"
 
 namespace weft::transport::ucx {
