@@ -117,8 +117,8 @@ bool Pmi1::begin(Offer& offer) {
   longest_key_ = static_cast<size_t>(reply_.number("keylen_max", 1, INT_MAX, 32));
   const size_t value = static_cast<size_t>(reply_.number("vallen_max", 1, INT_MAX, 256));
   if (!ask("cmd=get_my_kvsname\n", "my_kvsname")) return false;
-  space_ = reply_.value("kvsname");
-  if (space_.empty() || space_.size() > 512) return fail("it gave no name for the job's key space");
+  kvs_name_ = reply_.value("kvsname");
+  if (kvs_name_.empty() || kvs_name_.size() > 512) return fail("it gave no name for the job's key-value space");
   // Slurm takes lines of that many characters alone, with all that is around the value.
   const size_t line = std::min(std::max<size_t>(1024, value), PmiLine::longest);
   const size_t around = put_line(std::string(most_key, ' '), "").size();
@@ -130,7 +130,7 @@ bool Pmi1::begin(Offer& offer) {
 }
 
 std::string Pmi1::put_line(const std::string& key, const std::string& value) const {
-  return "cmd=put kvsname=" + space_ + " key=" + key + " value=" + value + "\n";
+  return "cmd=put kvsname=" + kvs_name_ + " key=" + key + " value=" + value + "\n";
 }
 
 bool Pmi1::put(const std::string& key, const std::string& value) {
@@ -141,7 +141,7 @@ bool Pmi1::put(const std::string& key, const std::string& value) {
 }
 
 bool Pmi1::look_up(const std::string& key, std::string& value) {
-  if (!ask("cmd=get kvsname=" + space_ + " key=" + key + "\n", "get_result")) return false;
+  if (!ask("cmd=get kvsname=" + kvs_name_ + " key=" + key + "\n", "get_result")) return false;
   value = reply_.value("value");
   return true;
 }

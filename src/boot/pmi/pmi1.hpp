@@ -7,13 +7,13 @@
 
 #include <string>
 
+#include "boot/pmi/kvs.hpp"
 #include "boot/pmi/line.hpp"
-#include "boot/pmi/space.hpp"
 #include "boot/pmi/wire.hpp"
 
 namespace weft::boot {
 
-class Pmi1 final : public Space {
+class Pmi1 final : public Kvs {
  public:
   bool begin(Offer& offer) override;
   bool put(const std::string& key, const std::string& value) override;
@@ -25,7 +25,7 @@ class Pmi1 final : public Space {
   void abort(int status) override;
   void hang_up() override { wire_.hang_up(); }
 
-  const std::string& id() const override { return space_; }
+  const std::string& id() const override { return kvs_name_; }
   size_t longest_value() const override { return longest_value_; }
   int app_number() const override { return app_number_; }
   int universe_size() const override { return universe_size_; }
@@ -48,7 +48,7 @@ class Pmi1 final : public Space {
   bool fail(const std::string& cause, int error = 0);
 
   Wire wire_;
-  std::string space_;  // "kvsname"
+  std::string kvs_name_;  // "kvsname"
   size_t longest_key_ = 32;
   size_t longest_value_ = 256;
   int app_number_ = -1;

@@ -7,13 +7,13 @@
 
 #include <string>
 
+#include "boot/pmi/kvs.hpp"
 #include "boot/pmi/pmi2_message.hpp"
-#include "boot/pmi/space.hpp"
 #include "boot/pmi/wire.hpp"
 
 namespace weft::boot {
 
-class Pmi2 final : public Space {
+class Pmi2 final : public Kvs {
  public:
   bool begin(Offer& offer) override;
   bool put(const std::string& key, const std::string& value) override;

@@ -9,12 +9,12 @@
 #include <atomic>
 #include <string>
 
+#include "boot/pmi/kvs.hpp"
 #include "boot/pmi/pmix_library.hpp"
-#include "boot/pmi/space.hpp"
 
 namespace weft::boot {
 
-class Pmix final : public Space {
+class Pmix final : public Kvs {
  public:
   bool begin(Offer& offer) override;
   bool put(const std::string& key, const std::string& value) override;

@@ -25,15 +25,15 @@ constexpr const char* reserve_key = "reserve";  // those that the first keeps fr
 
 }  // namespace
 
-HostNotes::HostNotes(Space& space, const Job& job, const std::vector<int>& here, int places)
-    : space_(space),
+HostNotes::HostNotes(Kvs& kvs, const Job& job, const std::vector<int>& here, int places)
+    : kvs_(kvs),
       ranks_(static_cast<int>(here.size())),
       place_(static_cast<int>(std::lower_bound(here.begin(), here.end(), job.rank) - here.begin())) {
   if (!notes_.open(job.segment, places, ranks_, place_)) die_of_segment("its head cannot be had", errno);
 }
 
 void HostNotes::must(bool done) const {
-  if (!done) base::die(space_.problem());
+  if (!done) base::die(kvs_.problem());
 }
 
 void HostNotes::write(const std::string& key, const std::string& value) {
@@ -77,7 +77,7 @@ void HostNotes::tell_all(Job& job, const Door& door, base::CpuSet& reserved) {
   const std::vector<base::CpuSet> all = masks(job, door);
   if (all.size() == static_cast<size_t>(ranks_)) reserved = reserve_of(all);
   job.local_cpus = usable_without(all, reserved);
-  if (job.local_ranks != job.size) must(space_.get(0, secret_key, job.secret));
+  if (job.local_ranks != job.size) must(kvs_.get(0, secret_key, job.secret));
   write(cpus_key, std::to_string(job.local_cpus));
   if (!reserved.empty()) write(reserve_key, base::shown_cpu_list(reserved));
   write(secret_key, job.secret);
@@ -122,13 +122,13 @@ void HostNotes::publish(void (*meanwhile)()) {
     const std::string_view text = notes_.outward_text(place);
     add_note(record, std::exchange(before, text), text);
   }
-  must(records_.publish(space_, std::move(record), turn_));
+  must(records_.publish(kvs_, std::move(record), turn_));
 }
 
 std::string HostNotes::value_of(int slot, const std::string& key) {
-  const ProcessMapping& mapping = space_.mapping();
+  const ProcessMapping& mapping = kvs_.mapping();
   const std::vector<int> there = mapping.ranks_on(mapping.node_of(slot));
-  must(records_.fetch(space_, there.front(), turn_));
+  must(records_.fetch(kvs_, there.front(), turn_));
   const auto place = std::lower_bound(there.begin(), there.end(), slot) - there.begin();
   std::string text;
   std::string_view value;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The ranks of a host that a launcher with a key space has started (boot/pmi/space.hpp): they meet in the host's
+// The ranks of a host that a launcher with a key-value space has started (boot/pmi/kvs.hpp): they meet in the host's
 // segment, exchange notes there, and the first of them publishes those of all, where the launcher has said which rank
 // is where.
 
@@ -14,7 +14,7 @@
 #include "boot/connect/door.hpp"
 #include "boot/job/job.hpp"
 #include "boot/job/notes.hpp"
-#include "boot/pmi/space.hpp"
+#include "boot/pmi/kvs.hpp"
 #include "boot/start/record.hpp"
 
 namespace weft::boot {
@@ -24,8 +24,9 @@ constexpr const char* secret_key = "weft-secret";
 
 class HostNotes {
  public:
-  // `here`: the job's ranks on this host, in the first of the segment's `places`. The space outlives the calls below.
-  HostNotes(Space& space, const Job& job, const std::vector<int>& here, int places);
+  // `here`: the job's ranks on this host, in the first of the segment's `places`. The key-value space outlives the
+  // calls below.
+  HostNotes(Kvs& kvs, const Job& job, const std::vector<int>& here, int places);
   ~HostNotes() { notes_.close(); }
   HostNotes(const HostNotes&) = delete;
   HostNotes& operator=(const HostNotes&) = delete;
@@ -35,7 +36,7 @@ class HostNotes {
   void meet(Job& job, const Door& door);
 
   // The first rank of a host speaks for all of it where everybody knows which rank that is.
-  bool speak_for_all() const { return space_.mapping().known(); }
+  bool speak_for_all() const { return kvs_.mapping().known(); }
   // Then: a value of this rank, which the next publish() makes known; and the value that the rank with this slot of the
   // launcher has written under a key.
   void write(const std::string& key, const std::string& value);
@@ -52,7 +53,7 @@ class HostNotes {
   std::vector<base::CpuSet> masks(const Job& job, const Door& door) const;
   void tell_all(Job& job, const Door& door, base::CpuSet& reserved);
 
-  Space& space_;
+  Kvs& kvs_;
   Notes notes_;
   int ranks_ = 0;
   int place_ = 0;

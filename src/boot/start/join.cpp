@@ -47,9 +47,9 @@ namespace weft::boot {
 namespace {
 
 // One job per process; the data of abort() are kept apart, since it may be called from anywhere.
-constinit Space* space = nullptr;
+constinit Kvs* kvs = nullptr;
 constinit Spares spares;
-constinit base::Lock space_lock;
+constinit base::Lock kvs_lock;
 constinit std::atomic<const base::Descriptor*> marked{nullptr};  // the segment, where an abort is noted
 constinit std::atomic<int> marked_rank{0};
 constinit std::atomic<int> places_to_end{0};  // of the segment: no launcher ends their processes after say_done()
@@ -93,13 +93,13 @@ void end_whole_job(int status) {
     (void)!pwrite(segment->number(), &phase, sizeof phase, line + static_cast<off_t>(offsetof(RankStatus, phase)));
     end_ranks_here(segment->number());
   }
-  if (space) {
+  if (kvs) {
     usleep(50000);  // for the launcher to pass the message on: Hydra drops it once it ends the job
-    space->abort(status);
+    kvs->abort(status);
     usleep(200000);  // the launcher ends us; leaving at once would race with its reading of our line
     // It has not: this host may be cut off from it. Hydra's proxy ends the ranks here when it sees the end of a
     // connection, but not when it has seen the end of the process before, so the process ends later.
-    space->hang_up();
+    kvs->hang_up();
     usleep(200000);
   }
   leave_process(status);
@@ -212,10 +212,11 @@ void join_alone(Job& job, size_t (*segment_bytes)(int)) {
 }
 
 void must(bool done) {
-  if (!done) base::die(space->problem());
+  if (!done) base::die(kvs->problem());
 }
 
-// The notes of the ranks of this host, until leave(); nullptr: a launcher without a key space, or a job of one rank.
+// The notes of the ranks of this host, until leave(); nullptr: a launcher without a key-value space, or a job of one
+// rank.
 constinit HostNotes* ours = nullptr;
 
 // The keys of the start, beside secret_key: where a host's segment is ("host/address"), and, if the launcher does not
@@ -225,7 +226,7 @@ constexpr const char* segment_key = "weft-segment";
 
 std::string host_of_rank(int rank) {
   std::string host;
-  must(space->get(rank, host_key, host));
+  must(kvs->get(rank, host_key, host));
   if (host.find('@') == std::string::npos) {
     base::die({.cause = "rank " + std::to_string(rank) + " published " + base::quoted(host) + ", which is no host",
                .remedy = "give all ranks the same Weft library"});
@@ -250,7 +251,7 @@ std::vector<int> find_here(const Job& job) {
 // Opens the segment that the first rank of this host published.
 void open_published(Job& job, int first) {
   std::string record;
-  must(space->get(first, segment_key, record));
+  must(kvs->get(first, segment_key, record));
   const size_t slash = record.find('/');
   if (slash == std::string::npos) {
     base::die(
@@ -313,12 +314,12 @@ int slot_of(int rank) {
 }
 
 int host_of_slot(int slot) {
-  if (published_hosts.empty()) return static_cast<int>(space->mapping().node_of(slot));
+  if (published_hosts.empty()) return static_cast<int>(kvs->mapping().node_of(slot));
   return published_hosts[static_cast<size_t>(slot)];
 }
 
 void look_at_hosts(const Job& job) {
-  if (job.local_ranks == job.size || space->mapping().known()) return;
+  if (job.local_ranks == job.size || kvs->mapping().known()) return;
   std::map<std::string, int> numbers;
   for (int slot = 0; slot < job.size; ++slot) {
     published_hosts.push_back(numbers.try_emplace(host_of_rank(slot), slot).first->second);
@@ -355,7 +356,7 @@ void take_order(Job& job, std::vector<int>& slots) {
   std::sort(slots.begin(), slots.end());
 }
 
-Space* new_space(Launcher launcher) {
+Kvs* new_kvs(Launcher launcher) {
   switch (launcher) {
     case Launcher::pmix:
       return new Pmix;
@@ -368,31 +369,31 @@ Space* new_space(Launcher launcher) {
 
 // The first rank of each host publishes where the others find the segment; it keeps the segment open until they have
 // it. If the launcher does not say which ranks share a host, every rank publishes its own before.
-void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may_grow)()) {
+void join_by_kvs(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may_grow)()) {
   if (offer.launcher != Launcher::pmix) close_hydras_listener();
-  space = new_space(offer.launcher);  // until leave(): abort() may need it at any time
+  kvs = new_kvs(offer.launcher);  // until leave(): abort() may need it at any time
   if (offer.port.empty()) base::set_speaker(offer.rank);
-  bool begun = space->begin(offer);
+  bool begun = kvs->begin(offer);
   if (!begun && offer.launcher != job.launcher) {  // another protocol was found on the way
-    delete space;
-    space = new_space(offer.launcher);
-    begun = space->begin(offer);
+    delete kvs;
+    kvs = new_kvs(offer.launcher);
+    begun = kvs->begin(offer);
   }
   must(begun);
   job.launcher = offer.launcher;
   job.rank = offer.rank;
   job.size = offer.size;
   base::set_speaker(job.rank);
-  job.id = offer.id.empty() ? space->id() : offer.id;
-  job.app_number = space->app_number();
-  job.universe_size = offer.universe_size > 0 ? std::max(offer.universe_size, job.size) : space->universe_size();
+  job.id = offer.id.empty() ? kvs->id() : offer.id;
+  job.app_number = kvs->app_number();
+  job.universe_size = offer.universe_size > 0 ? std::max(offer.universe_size, job.size) : kvs->universe_size();
   if (job.size == 1) return join_alone(job, segment_bytes);
   std::vector<int> here;
-  const bool placed = space->local_ranks(here);
+  const bool placed = kvs->local_ranks(here);
   const bool all_here = placed && here.size() == static_cast<size_t>(job.size);
-  if (!all_here && !space->mapping().known()) {
-    must(space->put(host_key, host_identity()));
-    must(space->barrier());
+  if (!all_here && !kvs->mapping().known()) {
+    must(kvs->put(host_key, host_identity()));
+    must(kvs->barrier());
     if (!placed) here = find_here(job);
   }
   job.local_ranks = static_cast<int>(here.size());
@@ -401,16 +402,16 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may
   if (job.rank == first) {
     make_segment(job);
     if (job.local_ranks > 1) door.open();
-    must(space->put(segment_key, host_identity() + "/" + segment_address(job.segment.needed()) + ":" + door.name()));
+    must(kvs->put(segment_key, host_identity() + "/" + segment_address(job.segment.needed()) + ":" + door.name()));
   }
-  if (job.rank == 0) must(space->put(secret_key, fresh_secret()));
-  must(space->barrier());
+  if (job.rank == 0) must(kvs->put(secret_key, fresh_secret()));
+  must(kvs->barrier());
   if (job.rank != first) open_published(job, first);
   const bool one_host = job.local_ranks == job.size;
   job.places = job.size + (one_host ? usual_spare_places(job.size) : 0);
   job.spare = one_host || job.size > most_ranks_that_grow || !may_grow() ? 0 : spare_on_each_host;
   give_size(job.segment, places_here(job), segment_bytes);
-  ours = new HostNotes(*space, job, here, places_here(job));
+  ours = new HostNotes(*kvs, job, here, places_here(job));
   ours->meet(job, door);
   look_at_hosts(job);
   take_order(job, here);
@@ -443,7 +444,7 @@ Job join(size_t (*segment_bytes)(int size), bool (*may_grow)()) {
     case Launcher::pmi1:
     case Launcher::pmi2:
     case Launcher::pmix:
-      join_space(job, offer, segment_bytes, may_grow);
+      join_by_kvs(job, offer, segment_bytes, may_grow);
       break;
     case Launcher::singleton:
       job.id = std::to_string(getpid());
@@ -457,24 +458,24 @@ Job join(size_t (*segment_bytes)(int size), bool (*may_grow)()) {
 
 size_t longest_value() {
   constexpr size_t of_spawned = 1024;
-  return space != nullptr ? space->longest_value() : of_spawned;
+  return kvs != nullptr ? kvs->longest_value() : of_spawned;
 }
 
 void publish(const std::string& key, const std::string& value) {
   add_to_own_introduction(key, value);
-  std::lock_guard guard(space_lock);
-  if (space == nullptr) return;
+  std::lock_guard guard(kvs_lock);
+  if (kvs == nullptr) return;
   if (speaks_for_all()) return ours->write(key, value);
-  must(space->put(key, value));
+  must(kvs->put(key, value));
 }
 
 std::string published(int rank, const std::string& key) {
-  if (space == nullptr || rank >= spares.started) return introduced(rank, key);
-  std::lock_guard guard(space_lock);
+  if (kvs == nullptr || rank >= spares.started) return introduced(rank, key);
+  std::lock_guard guard(kvs_lock);
   const int slot = slot_of(rank);
   if (speaks_for_all()) return ours->value_of(slot, key);
   std::string value;
-  must(space->get(slot, key, value));
+  must(kvs->get(slot, key, value));
   return value;
 }
 
@@ -484,16 +485,16 @@ int host_of(int rank) {
 
 void barrier(void (*meanwhile)()) {
   if (speaks_for_all()) ours->publish(meanwhile);
-  must(space->start_barrier());
-  for (bool over = false; !over; meanwhile()) must(space->end_barrier(false, over));
+  must(kvs->start_barrier());
+  for (bool over = false; !over; meanwhile()) must(kvs->end_barrier(false, over));
 }
 
 namespace {
 
-void finish_space() {
-  Space* client = space;
+void finish_kvs() {
+  Kvs* client = kvs;
   client->finish();
-  space = nullptr;
+  kvs = nullptr;
   delete client;
 }
 
@@ -511,14 +512,14 @@ void before_end(void (*act)()) {
 
 void say_done(Job& job) {
   if (job.launcher == Launcher::singleton) leave_own_launcher(job);
-  if (space == nullptr || !job.one_host()) return;
+  if (kvs == nullptr || !job.one_host()) return;
   places_to_end.store(job.places, std::memory_order_relaxed);
-  finish_space();
+  finish_kvs();
 }
 
 void leave(Job& job) {
   leave_own_launcher(job);
-  if (space) finish_space();
+  if (kvs) finish_kvs();
   delete ours;
   ours = nullptr;
 }

@@ -8,19 +8,19 @@
 #include <cstdint>
 #include <string>
 
-#include "boot/pmi/space.hpp"
+#include "boot/pmi/kvs.hpp"
 
 namespace weft::boot {
 
 class Records {
  public:
   // Publishes this host's record as that of a turn, in pieces that the launcher takes: its length, and the record. "*3"
-  // says that it is still that of turn 3. False: the launcher has not taken it (Space::problem).
-  [[nodiscard]] bool publish(Space& space, std::string record, uint32_t turn);
+  // says that it is still that of turn 3. False: the launcher has not taken it (Kvs::problem).
+  [[nodiscard]] bool publish(Kvs& kvs, std::string record, uint32_t turn);
 
   // Gets the record of the host whose first rank has this slot, unless it was the last one of this turn: callers often
   // ask for the ranks of a host in turn. False as above.
-  [[nodiscard]] bool fetch(Space& space, int first, uint32_t turn);
+  [[nodiscard]] bool fetch(Kvs& kvs, int first, uint32_t turn);
   [[nodiscard]] const std::string& fetched() const { return fetched_; }
 
  private:

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The launcher's key space: each rank of a job publishes values there and reads those of others. One class for each
-// protocol. Every call asks and waits for the answer; on failure it returns false and `problem()` says why.
+// The launcher's key-value space (KVS): each rank of a job publishes values there and reads those of others. One class
+// for each protocol. Every call asks and waits for the answer; on failure it returns false and `problem()` says why.
 
 #include <string>
 #include <vector>
@@ -14,9 +14,9 @@
 
 namespace weft::boot {
 
-class Space {
+class Kvs {
  public:
-  virtual ~Space() = default;
+  virtual ~Kvs() = default;
 
   // Connects, says hello and learns the limits. Rank and size, where the server alone knows them, are put into `offer`.
   [[nodiscard]] virtual bool begin(Offer& offer) = 0;
@@ -54,7 +54,7 @@ class Space {
   const base::Problem& problem() const { return problem_; }
 
  protected:
-  // A rank's own key where all ranks of a job share one space.
+  // A rank's own key where all ranks of a job share one key-value space.
   static std::string key_of(int rank, const std::string& key) { return key + "-" + std::to_string(rank); }
 
   base::Problem problem_;
