@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/setting.hpp"
-#include "boot/connect/door.hpp"
+#include "boot/connect/fd_passing.hpp"
 #include "boot/job/environment.hpp"
 #include "boot/job/segment.hpp"
 #include "boot/pmi/pmix_library.hpp"
@@ -186,14 +186,14 @@ TEST(Segment, ProcessesThatSeeNoOtherGetItAtADoor) {
   ASSERT_FALSE(door.name().empty());
   std::atomic<bool> over = false;
   std::thread server([&] {
-    while (!over) door.serve(fd);
+    while (!over) door.send_fd(fd);
   });
   for (int turn = 0; turn < 200; ++turn) {
-    const int given = call_at_door(door.name());
+    const int given = receive_fd(door.name());
     EXPECT_TRUE(is_segment_at(given, segment_address(fd)));
     close(given);
   }
-  for (const char* name : {"", "0", "zz", "00", "3030303030303030"}) EXPECT_LT(call_at_door(name), 0) << name;
+  for (const char* name : {"", "0", "zz", "00", "3030303030303030"}) EXPECT_LT(receive_fd(name), 0) << name;
   over = true;
   server.join();
   const int other = create_segment(false);

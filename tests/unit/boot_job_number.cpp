@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/hex.hpp"
-#include "boot/connect/door.hpp"
+#include "boot/connect/fd_passing.hpp"
 #include "boot/connect/job_number.hpp"
 
 namespace weft::boot {

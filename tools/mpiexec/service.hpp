@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "boot/connect/door.hpp"
+#include "boot/connect/fd_passing.hpp"
 #include "boot/connect/packet.hpp"
 
 namespace weft::mpiexec {

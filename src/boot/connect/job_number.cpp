@@ -6,7 +6,7 @@
 
 #include "base/hex.hpp"
 #include "base/setting.hpp"
-#include "boot/connect/door.hpp"
+#include "boot/connect/fd_passing.hpp"
 
 namespace weft::boot {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "boot/connect/door.hpp"
+#include "boot/connect/fd_passing.hpp"
 
 namespace weft::boot {
 namespace {

@@ -61,7 +61,7 @@ void HostNotes::wait_for(int place, const Act& meanwhile) const {
 std::vector<base::CpuSet> HostNotes::masks(const Job& job, const Door& door) const {
   std::vector<base::CpuSet> masks{base::affinity()};
   for (int place = 1; place < ranks_; ++place) {
-    wait_for(place, [&] { door.serve(job.segment.needed()); });
+    wait_for(place, [&] { door.send_fd(job.segment.needed()); });
     std::string_view list;
     base::CpuSet cpus;
     if (find_entry(notes_.text(place), cpus_key, list) && base::parse_cpu_list(list, cpus).empty()) {

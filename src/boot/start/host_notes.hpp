@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/cpus.hpp"
-#include "boot/connect/door.hpp"
+#include "boot/connect/fd_passing.hpp"
 #include "boot/job/job.hpp"
 #include "boot/job/notes.hpp"
 #include "boot/pmi/kvs.hpp"
@@ -32,7 +32,8 @@ class HostNotes {
   HostNotes& operator=(const HostNotes&) = delete;
 
   // All ranks of this host have the segment once this is over. Each says which processors it may use, the first how
-  // many that is together, and the secret of a job on several hosts. Meanwhile the first serves at the door.
+  // many that is together, and the secret of a job on several hosts. Meanwhile the first sends the segment to callers
+  // at the door.
   void meet(Job& job, const Door& door);
 
   // The first rank of a host speaks for all of it where everybody knows which rank that is.

@@ -23,7 +23,7 @@
 #include "base/message.hpp"
 #include "base/own_cpus.hpp"
 #include "base/setting.hpp"
-#include "boot/connect/door.hpp"
+#include "boot/connect/fd_passing.hpp"
 #include "boot/connect/introductions.hpp"
 #include "boot/connect/job_number.hpp"
 #include "boot/connect/own_launcher.hpp"
@@ -271,7 +271,7 @@ void open_published(Job& job, int first) {
   int segment = open_segment(address);
   if (segment < 0) {  // we do not see its process
     const int error = errno;
-    segment = call_at_door(place.substr(std::min(colon + 1, place.size())));
+    segment = receive_fd(place.substr(std::min(colon + 1, place.size())));
     if (segment >= 0 && !is_segment_at(segment, address)) {
       close(segment);
       segment = -1;

@@ -3,7 +3,7 @@
 #pragma once
 
 // Passes a descriptor to processes of this host that do not see ours, as in containers with processes of their own:
-// over a socket with an abstract name, which they share as long as they share the network.
+// over a listening socket with an abstract name, the door, which they share as long as they share the network.
 
 #include <string>
 
@@ -21,8 +21,8 @@ class Door {
   // The same with a name of the caller's, as name() gives it; false: another has it.
   [[nodiscard]] bool open_as(const std::string& name);
   const std::string& name() const { return name_; }
-  // Gives the descriptor to processes of our user that have come since. Never waits.
-  void serve(int descriptor) const;
+  // Sends the descriptor to processes of our user that have come since. Never waits.
+  void send_fd(int descriptor) const;
   // The socket, readable when one has come; -1: there is no door.
   int socket() const { return socket_; }
   // A connection to the next that has come; -1: there is none of our user.
@@ -36,6 +36,6 @@ class Door {
 // A connection to the door with this name; -1 and errno: there is none, or it is of another user (EPERM).
 [[nodiscard]] int connect_to_door(const std::string& name);
 // The descriptor behind the door with this name; -1 and errno: there is none. Waits up to ten seconds for it.
-[[nodiscard]] int call_at_door(const std::string& name);
+[[nodiscard]] int receive_fd(const std::string& name);
 
 }  // namespace weft::boot

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/connect/door.hpp"
+#include "boot/connect/fd_passing.hpp"
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -47,7 +47,7 @@ socklen_t address_of(const std::string& name, sockaddr_un& place) {
   return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes.size());
 }
 
-bool give(int caller, int descriptor) {
+bool send_over(int caller, int descriptor) {
   Parcel parcel;
   cmsghdr* head = CMSG_FIRSTHDR(&parcel.message);
   head->cmsg_level = SOL_SOCKET;
@@ -57,7 +57,7 @@ bool give(int caller, int descriptor) {
   return sendmsg(caller, &parcel.message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
 }
 
-int take(int door) {
+int receive_over(int door) {
   Parcel parcel;
   if (recvmsg(door, &parcel.message, MSG_CMSG_CLOEXEC) != 1) return -1;
   const cmsghdr* head = CMSG_FIRSTHDR(&parcel.message);
@@ -103,12 +103,12 @@ bool Door::open_as(const std::string& name) {
   return true;
 }
 
-void Door::serve(int descriptor) const {
+void Door::send_fd(int descriptor) const {
   if (name_.empty()) return;
   for (int served = 0; served < most_at_once; ++served) {
     const int caller = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
     if (caller < 0) return;
-    if (of_our_user(caller)) (void)give(caller, descriptor);
+    if (of_our_user(caller)) (void)send_over(caller, descriptor);
     close(caller);
   }
 }
@@ -138,10 +138,10 @@ int connect_to_door(const std::string& name) {
   return -1;
 }
 
-int call_at_door(const std::string& name) {
+int receive_fd(const std::string& name) {
   const int door = connect_to_door(name);
   if (door < 0) return -1;
-  const int descriptor = take(door);
+  const int descriptor = receive_over(door);
   const int error = errno;
   close(door);
   errno = error;
