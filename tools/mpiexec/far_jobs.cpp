@@ -14,7 +14,7 @@
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/connect/introductions.hpp"
+#include "boot/connect/address_exchange.hpp"
 #include "boot/connect/port_files.hpp"
 #include "boot/connect/service.hpp"
 #include "boot/job/segment.hpp"

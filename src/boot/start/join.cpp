@@ -23,8 +23,8 @@
 #include "base/message.hpp"
 #include "base/own_cpus.hpp"
 #include "base/setting.hpp"
+#include "boot/connect/address_exchange.hpp"
 #include "boot/connect/fd_passing.hpp"
-#include "boot/connect/introductions.hpp"
 #include "boot/connect/job_number.hpp"
 #include "boot/connect/own_launcher.hpp"
 #include "boot/connect/packet.hpp"
@@ -462,7 +462,7 @@ size_t longest_value() {
 }
 
 void publish(const std::string& key, const std::string& value) {
-  add_to_own_introduction(key, value);
+  add_own_address(key, value);
   std::lock_guard guard(kvs_lock);
   if (kvs == nullptr) return;
   if (speaks_for_all()) return ours->write(key, value);
@@ -470,7 +470,7 @@ void publish(const std::string& key, const std::string& value) {
 }
 
 std::string published(int rank, const std::string& key) {
-  if (kvs == nullptr || rank >= spares.started) return introduced(rank, key);
+  if (kvs == nullptr || rank >= spares.started) return known_address(rank, key);
   std::lock_guard guard(kvs_lock);
   const int slot = slot_of(rank);
   if (speaks_for_all()) return ours->value_of(slot, key);

@@ -24,9 +24,9 @@ struct HostPage;
 [[nodiscard]] Job join(size_t (*segment_bytes)(int places), bool (*may_grow)());
 
 // For jobs on several hosts: values of at most longest_value() characters that a rank publishes under a key, and that
-// all see after the next barrier. Those of a spawned process are seen where it is introduced
-// (boot/connect/introductions.hpp); a value that is not known is empty. `meanwhile` is called again and again while a
-// barrier lasts. They end the job when the launcher refuses. Thread-safe, but for barriers.
+// all see after the next barrier. Those of a spawned process are seen where it has told them
+// (boot/connect/address_exchange.hpp); a value that is not known is empty. `meanwhile` is called again and again while
+// a barrier lasts. They end the job when the launcher refuses. Thread-safe, but for barriers.
 size_t longest_value();
 void publish(const std::string& key, const std::string& value);
 [[nodiscard]] std::string published(int rank, const std::string& key);

@@ -20,7 +20,7 @@
 #include "base/message.hpp"
 #include "base/process.hpp"
 #include "base/ticker.hpp"
-#include "boot/connect/introductions.hpp"
+#include "boot/connect/address_exchange.hpp"
 #include "boot/connect/service.hpp"
 #include "boot/job/segment.hpp"
 #include "boot/job/status.hpp"
@@ -136,7 +136,7 @@ void forget_far_job(const OtherJob& job) {
     const AllLanesGuard guard;  // nobody polls
     peers->transports.drop_far_job(job.first);
   }
-  boot::forget_introductions(job.first, job.first + job.places);
+  boot::forget_addresses(job.first, job.first + job.places);
   forget_far_contexts(job.slot);
   const std::lock_guard guard(lost_lock);
   if (lost_ways != nullptr)
@@ -285,12 +285,12 @@ bool visit_far(int number, OtherJob& made, std::string& why) {
   const int segment = map_lines(made, address, made.places + 1, why);
   if (segment < 0) return false;
   close(segment);
-  made.introduction = peers->transports.add_far_job({.first = made.first,
-                                                     .place = identity->rank,
-                                                     .senior = made.senior,
-                                                     .secret = secret,
-                                                     .sleeps = !Backoff::spins(),
-                                                     .threads = threads->concurrent});
+  made.addresses = peers->transports.add_far_job({.first = made.first,
+                                                  .place = identity->rank,
+                                                  .senior = made.senior,
+                                                  .secret = secret,
+                                                  .sleeps = !Backoff::spins(),
+                                                  .threads = threads->concurrent});
   return true;
 }
 
@@ -339,8 +339,8 @@ std::string meet_jobs_of(const std::vector<int32_t>& ranks) {
   return {};
 }
 
-bool suits(const std::string& introduction, const std::string& other) {
-  return transport::net::protocol_in(introduction) == transport::net::protocol_in(other);
+bool suits(const std::string& addresses, const std::string& other) {
+  return transport::net::protocol_in(addresses) == transport::net::protocol_in(other);
 }
 
 void far_way_lost(int32_t far_rank, const base::Problem& problem) {

@@ -23,8 +23,8 @@ namespace weft::core {
 // Does so for the jobs that these ranks are of.
 [[nodiscard]] std::string meet_jobs_of(const std::vector<int32_t>& ranks);
 
-// Whether two processes with these introductions can send to each other.
-[[nodiscard]] bool suits(const std::string& introduction, const std::string& other);
+// Whether two processes with these addresses can send to each other.
+[[nodiscard]] bool suits(const std::string& addresses, const std::string& other);
 
 // A transport has lost its way to such a rank. If we share a communicator with it then, and go on doing so, that ends
 // the job; its own end is told by others first.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/lock.hpp"
-#include "boot/connect/introductions.hpp"
+#include "boot/connect/address_exchange.hpp"
 #include "boot/connect/ties.hpp"
 #include "boot/job/status.hpp"
 #include "core/dynamic/meeting.hpp"
@@ -126,7 +126,7 @@ bool has_gone(int32_t job_rank) {
 
 bool knows_way_to(int32_t job_rank) {
   const bool told = identity->first == 0 && job_rank < identity->job.started;
-  return told || !is_afar(job_rank) || boot::is_introduced(job_rank);
+  return told || !is_afar(job_rank) || boot::has_addresses(job_rank);
 }
 
 void meet(int32_t job_rank) {

@@ -19,8 +19,8 @@ namespace weft::core {
 // Whether a process has left the job for good, or may have, for it is on another host.
 [[nodiscard]] bool has_gone(int32_t job_rank);
 
-// Whether a rank of our job can be talked to: it is here, or the launcher tells where it is, or it was introduced
-// (boot/connect/introductions.hpp).
+// Whether a rank of our job can be talked to: it is here, or the launcher tells where it is, or it has told its
+// addresses (boot/connect/address_exchange.hpp).
 [[nodiscard]] bool knows_way_to(int32_t job_rank);
 
 // Communication with the process that has this place now may begin: the peer that one before it was is forgotten.

@@ -87,9 +87,9 @@ FarPart far_part(int32_t far_rank) {
   return job != nullptr ? FarPart{job->slot, job->senior} : FarPart{0, false};
 }
 
-std::string introduction_to(int32_t far_rank) {
+std::string addresses_for(int32_t far_rank) {
   const OtherJob* const job = job_of(far_rank);
-  return job != nullptr ? job->introduction : std::string();
+  return job != nullptr ? job->addresses : std::string();
 }
 
 bool knows_far_jobs() {

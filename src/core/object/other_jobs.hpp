@@ -44,8 +44,8 @@ struct OtherJob {
   bool far = false;
   int32_t theirs = 0;  // the block that our job is for it
   uint32_t slot = 0;
-  bool senior = false;       // our job
-  std::string introduction;  // of this process
+  bool senior = false;    // our job
+  std::string addresses;  // of this process
 };
 
 // The job that a rank is of; nullptr: it is not known.
@@ -90,8 +90,8 @@ struct FarPart {
   bool senior;  // our job
 };
 [[nodiscard]] FarPart far_part(int32_t far_rank);
-// How its processes reach this one: boot/connect/introductions.hpp.
-[[nodiscard]] std::string introduction_to(int32_t far_rank);
+// How its processes reach this one: boot/connect/address_exchange.hpp.
+[[nodiscard]] std::string addresses_for(int32_t far_rank);
 // Whether this process knows a job of another host.
 [[nodiscard]] bool knows_far_jobs();
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "boot/connect/introductions.hpp"
+#include "boot/connect/address_exchange.hpp"
 #include "boot/connect/own_launcher.hpp"
 #include "core/dynamic/meeting.hpp"
 #include "core/dynamic/processes.hpp"
@@ -53,8 +53,8 @@ struct Greeting {
   int32_t verdict = core::no_error;  // of both leaders
 };
 
-// The introductions of a side's members, one behind the other, and the length of each.
-struct Introductions {
+// The addresses of a side's members, one text behind the other, and the length of each.
+struct Addresses {
   std::vector<int64_t> lengths;
   std::string texts;
 };
@@ -101,8 +101,8 @@ void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offe
 
 // Each member tells the others of its side. Those who know each other learn nothing new; the leader can pass it on.
 // `far`: a rank of the other job, if that is on another host.
-int32_t gather_introductions(const Bank& bank, int32_t far, Introductions& all) {
-  const std::string own = far == core::no_far_rank ? boot::own_introduction() : core::introduction_to(far);
+int32_t gather_addresses(const Bank& bank, int32_t far, Addresses& all) {
+  const std::string own = far == core::no_far_rank ? boot::own_addresses() : core::addresses_for(far);
   for (int32_t place = 0; place < bank.group->size; ++place) {
     std::string text = place == bank.group->rank ? own : std::string();
     auto length = static_cast<int64_t>(text.size());
@@ -117,11 +117,11 @@ int32_t gather_introductions(const Bank& bank, int32_t far, Introductions& all) 
 }
 
 // The two sides of a job on several hosts, or of two jobs of two hosts, learn how they reach each other.
-int32_t introduce_all(const Bank& bank, const OtherLeader* other, int32_t tag, int32_t far,
-                      const std::vector<int32_t>& their_ranks) {
-  Introductions ours;
-  Introductions theirs;
-  int32_t error = gather_introductions(bank, far, ours);
+int32_t exchange_addresses(const Bank& bank, const OtherLeader* other, int32_t tag, int32_t far,
+                           const std::vector<int32_t>& their_ranks) {
+  Addresses ours;
+  Addresses theirs;
+  int32_t error = gather_addresses(bank, far, ours);
   if (error != core::no_error) return error;
   constexpr int64_t width = sizeof(int64_t);
   const auto count = static_cast<int64_t>(their_ranks.size());
@@ -146,7 +146,7 @@ int32_t introduce_all(const Bank& bank, const OtherLeader* other, int32_t tag, i
   for (size_t i = 0; i < their_ranks.size() && error == core::no_error; ++i) {
     const auto length = static_cast<size_t>(theirs.lengths[i]);
     if (their_ranks[i] >= 0 && (their_ranks[i] < core::identity->places || core::is_far(their_ranks[i])))
-      boot::introduce(their_ranks[i], theirs.texts.substr(at, length));
+      boot::set_addresses(their_ranks[i], theirs.texts.substr(at, length));
     at += length;
   }
   return error;
@@ -200,7 +200,7 @@ int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, uint64_t&
   const int32_t leader = bank.founders.job_rank(bank.leader);
   for (int32_t& rank : their_ranks) rank = core::renumbered(rank, leader);
   if (error == core::no_error && theirs.grown != 0) {
-    error = introduce_all(bank, other, tag, core::no_far_rank, their_ranks);
+    error = exchange_addresses(bank, other, tag, core::no_far_rank, their_ranks);
     return error == core::no_error ? wait_for_all(bank, other, tag) : error;
   }
   if (error != core::no_error || theirs.apart == 0) return error;
@@ -210,7 +210,7 @@ int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, uint64_t&
   }
   const int32_t far = far_rank_of(bank, their_ranks);
   if (far == core::no_far_rank) return wait_for_all(bank, other, tag);
-  error = introduce_all(bank, other, tag, far, their_ranks);
+  error = exchange_addresses(bank, other, tag, far, their_ranks);
   return error == core::no_error ? offer_again(bank, other, tag, far, offer, vote, theirs.offer) : error;
 }
 

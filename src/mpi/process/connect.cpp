@@ -19,7 +19,7 @@
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/connect/introductions.hpp"
+#include "boot/connect/address_exchange.hpp"
 #include "boot/connect/job_number.hpp"
 #include "boot/connect/own_launcher.hpp"
 #include "boot/connect/port_files.hpp"
@@ -215,7 +215,7 @@ std::string find_other(const Met& met, const std::string& id) {
     const bool is_there = core::is_there(core::rank_in_job(met.job, met.place), met.generation);
     return is_there ? "" : "the process that was met at the port has ended";
   }
-  if (met.job >= boot::job_numbers) return why;  // it hears of that: introduce()
+  if (met.job >= boot::job_numbers) return why;  // it hears of that: exchange_addresses()
   boot::Packet answer;
   std::string ignored;
   constexpr int patience_s = 10;
@@ -229,11 +229,11 @@ std::string find_other(const Met& met, const std::string& id) {
 // Two processes of two hosts that have met tell each other by their mpiexec how they are reached, or why they cannot
 // go on. Why not; empty: each knows the other. The second round says that both do. A process that says nothing in the
 // first one, as it is stopped, hears in the second that it came too late.
-std::string introduce(const Met& met, const std::string& obstacle) {
+std::string exchange_addresses(const Met& met, const std::string& obstacle) {
   constexpr char good = '+';
   constexpr char bad = '-';
   const int32_t other = core::rank_in_job(met.job, met.place);
-  std::string ours = obstacle.empty() ? good + core::introduction_to(other) : bad + obstacle;
+  std::string ours = obstacle.empty() ? good + core::addresses_for(other) : bad + obstacle;
   for (const bool again : {false, true}) {
     boot::Packet answer;
     std::string why;
@@ -246,9 +246,9 @@ std::string introduce(const Met& met, const std::string& obstacle) {
     const bool heard = ask_at(core::identity->job.service, most_s, question, answer, why);
     if (!obstacle.empty()) return obstacle;
     if (!heard && !again && base::now_seconds() >= deadline) {
-      return introduce(met, "the process of the other job that was met at the port has said nothing for " +
-                                std::to_string(most_s) +
-                                " s. Remedy: see whether it is stopped; WEFT_CONNECT_TIMEOUT sets another time");
+      return exchange_addresses(
+          met, "the process of the other job that was met at the port has said nothing for " + std::to_string(most_s) +
+                   " s. Remedy: see whether it is stopped; WEFT_CONNECT_TIMEOUT sets another time");
     }
     if (!heard) return why;
     const std::string said = answer.take_text();
@@ -260,7 +260,7 @@ std::string introduce(const Met& met, const std::string& obstacle) {
       // It finds the same.
       return "the two jobs would send their messages in different ways. Remedy: give both the same WEFT_ENCRYPT";
     }
-    boot::introduce(other, said.substr(1));
+    boot::set_addresses(other, said.substr(1));
   }
   return {};
 }
@@ -285,7 +285,7 @@ Met meet_at_port(const char* kind, const Comm& comm, const char* port, const Inf
     met.generation = static_cast<uint32_t>(answer.take_number(0, INT32_MAX));
     met.number = static_cast<uint64_t>(answer.take_number(0, INT64_MAX));
     why = answer.is_bad() ? "mpiexec's answer cannot be read: is it of the library's version?" : find_other(met, id);
-    if (met.job >= boot::job_numbers && !answer.is_bad()) why = introduce(met, why);
+    if (met.job >= boot::job_numbers && !answer.is_bad()) why = exchange_addresses(met, why);
     if (why.empty()) met.error = MPI_SUCCESS;
   }
   if (met.error == MPI_ERR_PORT && !no_address(port) && why.find(base::quoted(port)) == std::string::npos)

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "boot/connect/introductions.hpp"
+#include "boot/connect/address_exchange.hpp"
 #include "boot/connect/job_number.hpp"
 #include "boot/job/notes.hpp"
 #include "transport/api/failure.hpp"
@@ -25,7 +25,7 @@ void publish(const std::string& key, const std::string& value) {
 }
 
 std::string published(int rank, const std::string& key) {
-  return boot::introduced(rank, key);
+  return boot::known_address(rank, key);
 }
 
 constexpr size_t longest = 1024;

@@ -92,8 +92,8 @@ class Transports {
   bool takes_jobs() const { return other_jobs_ != nullptr; }
   [[nodiscard]] bool add_job(int first, int places, int segment) const;
   void drop_job(int first) const;
-  // Jobs of other hosts. The result is how the processes of that job reach this one (boot/connect/introductions.hpp).
-  // One thread at a time.
+  // Jobs of other hosts. The result is how the processes of that job reach this one
+  // (boot/connect/address_exchange.hpp). One thread at a time.
   [[nodiscard]] std::string add_far_job(const FarJob& job);
   // No thread polls meanwhile.
   void drop_far_job(int first) const;

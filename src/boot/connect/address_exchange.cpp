@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/connect/introductions.hpp"
+#include "boot/connect/address_exchange.hpp"
 
 #include <map>
 #include <mutex>
@@ -18,34 +18,34 @@ constinit std::map<int, std::string>* others = nullptr;  // by rank
 
 }  // namespace
 
-void add_to_own_introduction(std::string_view key, std::string_view value) {
+void add_own_address(std::string_view key, std::string_view value) {
   const std::lock_guard guard(lock);
   if (own == nullptr) own = new std::string;
   own->append(entry_of(key, value));
 }
 
-std::string own_introduction() {
+std::string own_addresses() {
   const std::lock_guard guard(lock);
   return own != nullptr ? *own : std::string();
 }
 
-void introduce(int rank, std::string text) {
+void set_addresses(int rank, std::string text) {
   const std::lock_guard guard(lock);
   if (others == nullptr) others = new std::map<int, std::string>;
   (*others)[rank] = std::move(text);
 }
 
-void forget_introductions(int first, int end) {
+void forget_addresses(int first, int end) {
   const std::lock_guard guard(lock);
   if (others != nullptr) others->erase(others->lower_bound(first), others->lower_bound(end));
 }
 
-bool is_introduced(int rank) {
+bool has_addresses(int rank) {
   const std::lock_guard guard(lock);
   return others != nullptr && others->contains(rank);
 }
 
-std::string introduced(int rank, std::string_view key) {
+std::string known_address(int rank, std::string_view key) {
   const std::lock_guard guard(lock);
   std::string_view value;
   if (others == nullptr) return {};
