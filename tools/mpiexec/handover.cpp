@@ -13,7 +13,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/job/environment.hpp"
-#include "boot/job/remote.hpp"
+#include "boot/job/mpiexec_settings.hpp"
 #include "mpiexec/launch.hpp"
 #include "mpiexec/process.hpp"
 #include "mpiexec/supervisor.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/setting.hpp"
-#include "boot/job/quiet.hpp"
+#include "boot/job/mpiexec_settings.hpp"
 #include "why/findings.hpp"
 #include "why/system.hpp"
 

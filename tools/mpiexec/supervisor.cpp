@@ -20,7 +20,7 @@
 #include "base/file.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/job/quiet.hpp"
+#include "boot/job/mpiexec_settings.hpp"
 #include "mpiexec/launch.hpp"
 #include "mpiexec/quiet_time.hpp"
 #include "mpiexec/standstill.hpp"

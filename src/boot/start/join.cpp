@@ -35,7 +35,7 @@
 #include "boot/job/reserve.hpp"
 #include "boot/job/segment.hpp"
 #include "boot/job/status.hpp"
-#include "boot/pmi/inherited.hpp"
+#include "boot/pmi/hydra_listener.hpp"
 #include "boot/pmi/pmi1.hpp"
 #include "boot/pmi/pmi2.hpp"
 #include "boot/pmi/pmix.hpp"

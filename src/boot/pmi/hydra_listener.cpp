@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/pmi/inherited.hpp"
+#include "boot/pmi/hydra_listener.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

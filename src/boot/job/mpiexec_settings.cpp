@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "boot/job/remote.hpp"
+#include "boot/job/mpiexec_settings.hpp"
 
 #include "base/setting.hpp"
 
@@ -20,6 +20,15 @@ constinit base::TextSetting shell_setting{
      .subject = base::Subject::start}};
 WEFT_SETTING(shell_setting);
 
+constinit base::IntSetting why_after{
+    {.name = "WEFT_WHY_AFTER",
+     .help = "mpiexec says, once, why a job stands still for ever that has written nothing for so long; 0: never",
+     .unit = base::Unit::seconds,
+     .subject = base::Subject::waiting},
+    60,
+    {0, 1000000}};
+WEFT_SETTING(why_after);
+
 }  // namespace
 
 std::string remote_launcher() {
@@ -28,6 +37,10 @@ std::string remote_launcher() {
 
 std::string remote_shell() {
   return shell_setting.value();
+}
+
+uint64_t quiet_seconds() {
+  return static_cast<uint64_t>(why_after.value());
 }
 
 }  // namespace weft::boot
