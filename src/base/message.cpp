@@ -14,6 +14,7 @@ namespace {
 
 constinit std::atomic<int> speaker{-1};
 constinit std::atomic<void (*)(int)> end_of_job{nullptr};
+constinit std::atomic<bool (*)()> tells_of_end{nullptr};
 constinit std::atomic<pid_t> ending{0};  // the thread that ends the job
 
 // Keys said already, by hash: a fixed table, so that warning needs no memory and nothing is destroyed at exit.
@@ -102,12 +103,14 @@ void warn_for_job(const char* key, const Problem& problem) {
 }
 
 void die(const Problem& problem) {
-  say("error: ", problem);
+  bool (*const tells)() = tells_of_end.load(std::memory_order_acquire);
+  if (tells == nullptr || tells()) say("error: ", problem);
   end_job(1);
 }
 
-void set_end_of_job(void (*end)(int status)) {
-  end_of_job.store(end, std::memory_order_release);
+void set_end_of_job(EndOfJob to) {
+  tells_of_end.store(to.tells, std::memory_order_release);
+  end_of_job.store(to.end, std::memory_order_release);
 }
 
 void end_job(int status) {

@@ -39,9 +39,13 @@ void warn_for_job(const char* key, const Problem& problem);  // the same as warn
 // Writes the message and ends the process with status 1 through the job's abort (see set_end_of_job).
 [[noreturn]] void die(const Problem& problem);
 
-// The function that die() calls after writing; the boot layer sets it so that the whole job ends. The default is
-// _exit(status).
-void set_end_of_job(void (*end)(int status));
+// die() asks whether this process of the job writes, and ends the whole job. The boot layer sets both functions.
+// Without them each process writes, and ends by _exit(status).
+struct EndOfJob {
+  bool (*tells)();
+  void (*end)(int status);
+};
+void set_end_of_job(EndOfJob to);
 [[noreturn]] void end_job(int status);
 
 }  // namespace weft::base

@@ -257,6 +257,14 @@ class Tool(Case):
 
 
 class Launcher(Case):
+    def test_of_ranks_that_fail_together_one_is_named(self):
+        for _ in range(10):
+            done = subprocess.run([os.path.join(BIN, "mpiexec"), "-q", "--oversubscribe", "-n", "4", WRONG, "all_fail"],
+                                  capture_output=True, text=True, timeout=timing.HANGS)
+            self.assertRegex(done.stderr, r"^weft: (rank \d \(pid \d+)\): MPI_Send: destination 4 is not a rank .*\n"
+                                          r"weft: mpiexec: \1, .*ended the job with status 6; the job is ended\n$")
+            self.assertEqual(done.returncode, 6)
+
     def test_says_why_after_a_quiet_time_once(self):
         job = self.start("wrong_tag", env={"WEFT_WHY_AFTER": "1"})
         lines = [job.stderr.readline() for _ in range(3)]

@@ -330,6 +330,11 @@ static void handler(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void all_fail(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Send(buffer, 1, MPI_BYTE, size, 0, MPI_COMM_WORLD);
+}
+
 static void no_init(void) {} /* see main */
 
 static const struct {
@@ -364,6 +369,7 @@ static const struct {
             {"slow_thread", slow_thread},
             {"timed_thread", timed_thread},
             {"handler", handler},
+            {"all_fail", all_fail},
             {"no_init", no_init}};
 
 int main(int argc, char** argv) {

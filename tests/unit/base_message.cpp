@@ -37,12 +37,12 @@ TEST(WarnDeathTest, NamesTheSpeakerAndSaysAKeyOnce) {
 
 TEST(DieDeathTest, WritesAndEndsTheJob) {
   EXPECT_EXIT(die({.cause = "broken"}), testing::ExitedWithCode(1), "^weft: pid [0-9]+: error: broken\n$");
-  set_end_of_job([](int status) { _exit(status + 40); });
+  set_end_of_job({nullptr, [](int status) { _exit(status + 40); }});
   EXPECT_EXIT(die({.cause = "broken"}), testing::ExitedWithCode(41), "broken");
 }
 
 TEST(DieDeathTest, AFailureWhileEndingTheJobStillEndsTheProcess) {
-  set_end_of_job([](int) { die({.cause = "again"}); });
+  set_end_of_job({nullptr, [](int) { die({.cause = "again"}); }});
   EXPECT_EXIT(die({.cause = "broken"}), testing::ExitedWithCode(1), "broken\n.*again\n");
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "base/clock.hpp"
 #include "base/setting.hpp"
@@ -139,7 +140,31 @@ void Launch::reap() {
     found->wait_status = status;
     ended.push_back(static_cast<int>(found - ranks_.begin()));
   }
+  if (std::any_of(ended.begin(), ended.end(),
+                  [this](int number) { return failure_of(ranks_[static_cast<size_t>(number)]) == Failure::aborted; })) {
+    await_first_aborted(ended);
+  }
   take_ends(ended);
+}
+
+// The place of the rank that ended the job before others did; -1: none is known to.
+int Launch::first_aborted() const {
+  uint32_t word = 0;
+  const bool known = pread(segment_, &word, sizeof word, offsetof(boot::RankStatus, first_aborted)) == sizeof word;
+  return known && word != 0 && word <= ranks_.size() ? static_cast<int>(word - 1) : -1;
+}
+
+// The rank that ended the job first is about to end, if it has not: it is the one to name.
+void Launch::await_first_aborted(std::vector<int>& ended) {
+  const int first = first_aborted();
+  if (first < 0) return;
+  Rank& rank = ranks_[static_cast<size_t>(first)];
+  if (!rank.alive || rank.adopted || std::find(ended.begin(), ended.end(), first) != ended.end()) return;
+  const uint64_t until = base::now_ns() + grace_ns;
+  do {
+    if (waitpid(rank.pid, &rank.wait_status, WNOHANG) == rank.pid) return ended.push_back(first);
+    usleep(1000);
+  } while (base::now_ns() < until);
 }
 
 void Launch::take_ends(const std::vector<int>& ended) {
@@ -155,7 +180,12 @@ void Launch::take_ends(const std::vector<int>& ended) {
     if (its != Failure::none && phase != boot::Phase::finalized && phase != boot::Phase::left) note_lost(number);
     if (!takes_as_failed_spawn(number, its) && its != Failure::none) failed.emplace_back(its, number);
   }
-  std::sort(failed.begin(), failed.end());  // the worst speaks for those that are connected with it
+  // The worst speaks for those that are connected with it.
+  const int first = first_aborted();
+  std::sort(failed.begin(), failed.end(), [first](const auto& one, const auto& other) {
+    return std::tuple(one.first, one.second != first, one.second) <
+           std::tuple(other.first, other.second != first, other.second);
+  });
   for (const auto& [failure, number] : failed) {
     if (!ending_ && !ranks_[static_cast<size_t>(number)].ending) report(number, failure);
   }

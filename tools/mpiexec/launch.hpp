@@ -172,6 +172,8 @@ class Launch {
   bool has_joined(int rank) const;
   void tell_other_library();
   void look_for_other_mpi(uint64_t now);
+  int first_aborted() const;
+  void await_first_aborted(std::vector<int>& ended);
   void note_gone(int rank) const;
   void note_lost(int rank) const;
   void take_start_failures();

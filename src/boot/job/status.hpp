@@ -42,7 +42,9 @@ struct alignas(64) RankStatus {
   std::atomic<uint32_t> grown;  // in the first line, by mpiexec: 1 before the first process is spawned
   // In the first line: how the transport lays out each rank's part of the segment (transport/shm/layout_sum.hpp), not
   // 0.
-  std::atomic<uint64_t> layout;
+  std::atomic<uint32_t> layout;
+  std::atomic<uint32_t>
+      first_aborted;  // in the first line: 1 + the place of the rank that ended the job first; 0: none
   // In the first line, of a job that another launcher has started: the mpiexec that its ranks have started for it
   // (boot/connect/own_launcher.hpp). 0: none; 1: a rank starts it; otherwise 1 and the number by which it is found.
   std::atomic<uint32_t> own_launcher;
@@ -54,6 +56,7 @@ static_assert(offsetof(RankStatus, alike) == 8 && offsetof(RankStatus, told) == 
 static_assert(offsetof(RankStatus, gone) == 20 && offsetof(RankStatus, promised) == 24);
 static_assert(offsetof(RankStatus, generation) == 36 && offsetof(RankStatus, world) == 40);
 static_assert(offsetof(RankStatus, grown) == 44 && offsetof(RankStatus, layout) == 48);
+static_assert(offsetof(RankStatus, first_aborted) == 52);
 static_assert(offsetof(RankStatus, own_launcher) == 56 && offsetof(RankStatus, pid_space) == 60);
 
 constexpr size_t job_header_bytes(int size) {

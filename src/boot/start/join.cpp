@@ -3,7 +3,9 @@
 #include "boot/start/join.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +84,45 @@ void end_ranks_here(int segment) {
   }
 }
 
+// A word of the line of a place; 0 where there is none. Nobody promises that the segment is mapped here, or sized.
+uint32_t word_of(int segment, int place, size_t offset) {
+  uint32_t word = 0;
+  const off_t at = static_cast<off_t>(sizeof(RankStatus)) * place + static_cast<off_t>(offset);
+  return pread(segment, &word, sizeof word, at) == sizeof word ? word : 0;
+}
+
+// The place of the rank that ends the job before others do: this one's, unless another rank of its world has come
+// first.
+int first_to_end(int segment, int place) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  struct stat facts {};
+  if (fstat(segment, &facts) != 0 || facts.st_size < static_cast<off_t>(page)) return place;
+  void* const head = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, segment, 0);
+  if (head == MAP_FAILED) return place;
+  std::atomic<uint32_t>& word = status_of(head, 0).first_aborted;
+  const uint32_t world = word_of(segment, place, offsetof(RankStatus, world));
+  uint32_t first = word.load();
+  while (first == 0 || word_of(segment, static_cast<int>(first - 1), offsetof(RankStatus, world)) != world) {
+    if (word.compare_exchange_strong(first, static_cast<uint32_t>(place) + 1)) first = static_cast<uint32_t>(place) + 1;
+  }
+  munmap(head, page);
+  return static_cast<int>(first - 1);
+}
+
+// Whether this process says why the job ends. Another rank that came first says so for all; it gets the time to.
+bool tells_of_end() {
+  const base::Descriptor* const segment = marked.load(std::memory_order_acquire);
+  if (segment == nullptr) return true;
+  const int place = marked_rank.load(std::memory_order_relaxed), first = first_to_end(segment->number(), place);
+  if (first == place) return true;
+  for (int milliseconds = 0; milliseconds < 1000; ++milliseconds) {
+    const uint32_t phase = word_of(segment->number(), first, offsetof(RankStatus, phase));
+    if (phase == static_cast<uint32_t>(Phase::aborted)) return false;
+    usleep(1000);
+  }
+  return true;
+}
+
 void end_whole_job(int status) {
   status = exit_status(status);
   if (void (*act)() = act_before_end.load(std::memory_order_acquire)) act();
@@ -89,7 +130,9 @@ void end_whole_job(int status) {
   if (segment != nullptr) {
     // The launcher reads this line once we are gone. pwrite: nobody promises that the segment is mapped, or sized.
     uint32_t phase = static_cast<uint32_t>(Phase::aborted);
-    off_t line = static_cast<off_t>(sizeof(RankStatus)) * marked_rank.load(std::memory_order_relaxed);
+    const int place = marked_rank.load(std::memory_order_relaxed);
+    off_t line = static_cast<off_t>(sizeof(RankStatus)) * place;
+    (void)first_to_end(segment->number(), place);
     (void)!pwrite(segment->number(), &phase, sizeof phase, line + static_cast<off_t>(offsetof(RankStatus, phase)));
     end_ranks_here(segment->number());
   }
@@ -427,7 +470,7 @@ void join_by_kvs(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*ma
 Job join(size_t (*segment_bytes)(int size), bool (*may_grow)()) {
   base::load_settings();
   tell_of_unused_order_file();
-  base::set_end_of_job(end_whole_job);
+  base::set_end_of_job({tells_of_end, end_whole_job});
   Offer offer = read_environment([] { return pmix::load(nullptr) != nullptr; });
   if (offer.bad) base::die(offer.problem);
   Job job{.rank = offer.rank, .size = offer.size, .launcher = offer.launcher};
@@ -525,7 +568,7 @@ void leave(Job& job) {
 }
 
 void abort(int status, const char* why) {
-  if (why && *why) base::tell({.cause = why});
+  if (why && *why && tells_of_end()) base::tell({.cause = why});
   base::end_job(exit_status(status));  // nothing else shortens it in a process that is in no job
 }
 

@@ -16,7 +16,7 @@
 namespace weft::transport::shm {
 
 // Of a rank's part, which does not depend on the number of ranks; not 0.
-constexpr uint64_t sum_of(const Layout& layout) {
+constexpr uint32_t sum_of(const Layout& layout) {
   uint64_t sum = 0xcbf29ce484222325;  // FNV-1a
   for (const uint64_t part :
        {uint64_t{layout.released_offset}, uint64_t{layout.rings_offset}, uint64_t{layout.staging_offset},
@@ -24,12 +24,12 @@ constexpr uint64_t sum_of(const Layout& layout) {
         uint64_t{layout.region}, uint64_t{layout.pool != 0}, uint64_t{layout.heap}, uint64_t{layout.ring_cells_log2}}) {
     sum = (sum ^ part) * 0x100000001b3;
   }
-  return sum | 1;
+  return static_cast<uint32_t>(sum ^ sum >> 32) | 1;
 }
 
 // As the segment's ranks have noted it; 0: they have not, or it cannot be read.
-inline uint64_t noted_layout(int segment) {
-  uint64_t sum = 0;
+inline uint32_t noted_layout(int segment) {
+  uint32_t sum = 0;
   return pread(segment, &sum, sizeof sum, offsetof(boot::RankStatus, layout)) == sizeof sum ? sum : 0;
 }
 

@@ -48,8 +48,8 @@ void futex_wake(std::atomic<uint32_t>* word) {
 
 // The first rank to come notes it, the others compare.
 void note_layout(int segment, const Layout& layout) {
-  const uint64_t ours = sum_of(layout);
-  const uint64_t noted = noted_layout(segment);
+  const uint32_t ours = sum_of(layout);
+  const uint32_t noted = noted_layout(segment);
   if (noted == 0) {
     (void)!pwrite(segment, &ours, sizeof ours, offsetof(boot::RankStatus, layout));
   } else if (noted != ours) {
