@@ -150,7 +150,7 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   if (comm.size == 1) return place_ours();
   const bool cube = std::has_single_bit(static_cast<uint32_t>(comm.size));
   const Algorithms able =
-      way.able(true, largest_of(all, comm.size))
+      at_desk::able(way, true, largest_of(all, comm.size))
           .without(Algorithm::doubling, !regular || !cube)
           .without(Algorithm::neighbours, !regular || comm.size % 2 != 0 || !by_host_in_order(comm));
   const Collective collective = regular ? Collective::allgather : Collective::allgatherv;

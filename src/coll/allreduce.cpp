@@ -116,7 +116,7 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
   }
   const bool by_host = reducer.commutative || by_host_in_order(comm);
   const bool suits = comm.size > 1 && shared::suits(reducer);
-  const Algorithms able = way.able(suits, suits ? count * type.size : too_many)
+  const Algorithms able = at_desk::able(way, suits, suits ? count * type.size : at_desk::too_many)
                               .without(Algorithm::leaders, !by_host)
                               .without(Algorithm::split, count < comm.size)
                               .without(Algorithm::ring, count < comm.size || !reducer.commutative);

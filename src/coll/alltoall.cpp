@@ -67,8 +67,9 @@ void alltoall(Way& way, const Blocks& from, const Blocks& to) {
   const bool regular = to.regular() && (from.in_place() || from.regular());
   const int64_t block_bytes = regular ? to[0].bytes() : 0;
   const bool suits = way.comm().size > 1 && block_bytes > 0;
-  const Algorithms able = way.able(suits, way.comm().size > 1 ? way.comm().size * block_bytes : too_many)
-                              .without(Algorithm::bruck, block_bytes == 0);
+  const Algorithms able =
+      at_desk::able(way, suits, way.comm().size > 1 ? way.comm().size * block_bytes : at_desk::too_many)
+          .without(Algorithm::bruck, block_bytes == 0);
   const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
   const Algorithm algorithm = choose(way.comm(), collective, block_bytes, able);
   const auto again = [&] { alltoall(way, from, to); };

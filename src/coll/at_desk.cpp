@@ -192,6 +192,18 @@ Ranks silent_ranks(const Comm& comm, Collective collective, int32_t root) {
 
 }  // namespace
 
+Algorithms able(const Schedule& way, bool peers_can, int64_t laid) {
+  if (way.messages_alone()) return Algorithms::all();
+  const bool lays = !way.has_met() && laid <= Desks::place_bytes && Desks::may_seat(way.comm(), way.repeats());
+  return Algorithms::nonblocking().without(Algorithm::peer_copy, !peers_can).with(Algorithm::shared, lays);
+}
+
+bool meets(const Schedule& way, Collective one) {
+  return way.comm().size > 1 && !way.messages_alone() && !way.has_met() &&
+         choices_of(way.comm()).at_desks[static_cast<size_t>(one)] &&
+         (way.repeats() || Desks::may_seat(way.comm(), false));
+}
+
 Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted, int32_t root,
                 uint64_t reduction) {
   void* memory = way.bytes(sizeof(Operation));

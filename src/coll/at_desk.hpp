@@ -24,6 +24,15 @@
 
 namespace weft::coll::at_desk {
 
+// The algorithms by which a way performs an operation. `peers_can`: ranks may copy such data from and to each other.
+// `laid`: bytes that a rank has for others in all, or `too_many`.
+[[nodiscard]] constexpr Algorithms able(const Channel& /*way*/, bool /*peers_can*/, int64_t /*laid*/) {
+  return Algorithms::all();
+}
+[[nodiscard]] Algorithms able(const Schedule& way, bool peers_can, int64_t laid);
+// Not all ranks know how many, or these cannot be reduced in shared memory.
+inline constexpr int64_t too_many = any_bytes;
+
 // Steps that a caller names, as long as it calls: nothing is allocated.
 class Otherwise {
  public:
@@ -42,12 +51,16 @@ void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, ui
            const Otherwise& rest);
 inline constexpr int32_t no_root = -1;
 
-// The same, if the ranks have to meet; false: they need not, or have.
+// Whether the ranks meet before this operation, which does not go by a desk: some that disagree about its bytes may
+// think that it does.
+[[nodiscard]] bool meets(const Schedule& way, Collective one);
+
+// agree(), if the ranks have to meet; false: they need not, or have.
 template <class Way>
 [[nodiscard]] bool agreed(Way& way, Collective collective, int64_t bytes, int32_t root, const auto& rest,
                           uint64_t reduction = 0) {
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (way.meets(collective)) {
+    if (meets(way, collective)) {
       agree(way, collective, bytes, root, reduction, rest);
       return true;
     }

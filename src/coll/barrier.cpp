@@ -67,7 +67,7 @@ void barrier(Way& way) {
   const Comm& comm = way.comm();
   const Everybody all(comm);
   if (comm.size == 1) return;
-  const Algorithm algorithm = choose(comm, Collective::barrier, 0, way.able(false, 0));
+  const Algorithm algorithm = choose(comm, Collective::barrier, 0, at_desk::able(way, false, 0));
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::shared) return at_desk::barrier(way, [&] { barrier(way); });
   }

@@ -34,7 +34,7 @@ void bcast(Way& way, const Block& data, int32_t root) {
   const Comm& comm = way.comm();
   const int64_t bytes = data.bytes();
   if (comm.size == 1) return;
-  const Algorithms able = way.able(false, bytes).without(Algorithm::split, bytes < comm.size);
+  const Algorithms able = at_desk::able(way, false, bytes).without(Algorithm::split, bytes < comm.size);
   const Algorithm algorithm = choose(comm, Collective::bcast, bytes, able);
   const auto again = [&] { bcast(way, data, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {

@@ -56,7 +56,6 @@ class Channel {
   Channel(Comm& comm, uint32_t context, int32_t tag) : comm_(comm), context_(context), tag_(tag) {}
 
   Comm& comm() const { return comm_; }
-  static constexpr Algorithms able(bool /*peers_can*/, int64_t /*laid*/) { return Algorithms::all(); }
   // Sends and receives go on together until fence(). At most `window` of them at a time: then the oldest is waited for.
   // All ranks pair their steps in the same order, or pair them with a rank that only waits for such steps.
   void send(const Block& block, int32_t to) { send(block, Member{&comm_, to}); }

@@ -88,8 +88,8 @@ void gather(Way& way, const Block& mine, const Blocks& all, int32_t root) {
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
   const Collective collective = regular ? Collective::gather : Collective::gatherv;
-  const Choice& choice =
-      find_choice(comm, collective, block_bytes, way.able(false, comm.size > 1 ? block_bytes : too_many));
+  const Choice& choice = find_choice(comm, collective, block_bytes,
+                                     at_desk::able(way, false, comm.size > 1 ? block_bytes : at_desk::too_many));
   const auto again = [&] { gather(way, mine, all, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (choice.algorithm == Algorithm::shared) {

@@ -8,9 +8,6 @@
 //
 // A Way has:
 //   Comm& comm()                           the communicator of the steps that follow
-//   Algorithms able(peers_can, laid)       what it can do; `peers_can`: ranks may copy such data from and to each
-//   other;
-//                                          `laid`: bytes that a rank has for others in all, or `too_many`
 //   send(block, rank), receive(block, rank), or to and from a Member (coll/team.hpp)
 //   fence()                                the steps behind it wait for all sends and receives before it
 //   copy(from, to), reduce(reducer, in, inout, count)      at once, in the order of the steps
@@ -25,9 +22,6 @@
 #include "core/protocol/p2p.hpp"
 
 namespace weft::coll::plan {
-
-// Not all ranks know how many, or these cannot be reduced in shared memory.
-inline constexpr int64_t too_many = any_bytes;
 
 template <class Way>
 void barrier(Way& way);

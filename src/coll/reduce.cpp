@@ -55,7 +55,7 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   // Leaders keep the order of ranks where those of each host are consecutive.
   const bool by_host = !reducer.fixed && (reducer.commutative || by_host_in_order(comm));
   const bool suits = shared::suits(reducer);
-  const Algorithms able = way.able(suits, suits ? count * type.size : too_many)
+  const Algorithms able = at_desk::able(way, suits, suits ? count * type.size : at_desk::too_many)
                               .without(Algorithm::leaders, !by_host)
                               .without(Algorithm::split, count < comm.size || reducer.fixed)
                               .without(Algorithm::ring, count < comm.size || !reducer.commutative);
@@ -108,7 +108,7 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
     total += counts[r];
   }
   const bool suits = comm.size > 1 && shared::suits(reducer);
-  const Algorithms able = way.able(suits, suits ? total * type.size : too_many)
+  const Algorithms able = at_desk::able(way, suits, suits ? total * type.size : at_desk::too_many)
                               .without(Algorithm::pairwise, !reducer.commutative)
                               .without(Algorithm::halving, !reducer.commutative);
   const Blocks parts(const_cast<void*>(send), counts, Array(starts), type);

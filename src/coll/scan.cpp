@@ -58,7 +58,8 @@ template <class Way>
 void prefix(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
   const int64_t bytes = count * reducer.type->size;
   const bool suits = way.comm().size > 1 && shared::suits(reducer);
-  const Algorithms able = way.able(false, suits ? bytes : too_many).without(Algorithm::chain, reducer.fixed);
+  const Algorithms able =
+      at_desk::able(way, false, suits ? bytes : at_desk::too_many).without(Algorithm::chain, reducer.fixed);
   const Algorithm algorithm = choose(way.comm(), Collective::scan, bytes, able);
   const auto again = [&] { prefix(way, send, receive, count, reducer, inclusive); };
   if constexpr (std::is_same_v<Way, Schedule>) {

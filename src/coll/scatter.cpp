@@ -83,7 +83,7 @@ void scatter(Way& way, const Blocks& all, const Block& mine, int32_t root) {
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
   const Collective collective = regular ? Collective::scatter : Collective::scatterv;
-  const Algorithms able = way.able(false, comm.size > 1 ? comm.size * block_bytes : too_many);
+  const Algorithms able = at_desk::able(way, false, comm.size > 1 ? comm.size * block_bytes : at_desk::too_many);
   const Choice& choice = find_choice(comm, collective, block_bytes, able);
   const auto again = [&] { scatter(way, all, mine, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {

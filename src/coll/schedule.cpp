@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/schedule.hpp"
 
-#include "coll/desks.hpp"
 #include "coll/kept.hpp"
 #include "core/message/completion.hpp"
 #include "core/message/send_now.hpp"
@@ -71,17 +70,6 @@ void Schedule::call(Function function, void* of, int32_t rank, const Block& to) 
 
 void Schedule::wait(Function function, void* of) {
   steps_.push_back({.kind = Step::Kind::wait, .function = function, .of = of});
-}
-
-Algorithms Schedule::able(bool peers_can, int64_t laid) const {
-  if (messages_alone_) return Algorithms::all();
-  const bool lays = !has_met_ && laid <= Desks::place_bytes && Desks::may_seat(*comm_, repeats_);
-  return Algorithms::nonblocking().without(Algorithm::peer_copy, !peers_can).with(Algorithm::shared, lays);
-}
-
-bool Schedule::meets(Collective one) const {
-  return comm_->size > 1 && !messages_alone_ && !has_met_ && choices_of(*comm_).at_desks[static_cast<size_t>(one)] &&
-         (repeats_ || Desks::may_seat(*comm_, false));
 }
 
 void* Schedule::bytes(int64_t size) {

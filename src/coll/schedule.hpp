@@ -60,10 +60,8 @@ class Schedule {
   void fence();
   [[nodiscard]] void* bytes(int64_t size);
   [[nodiscard]] void* elements(const Type& type, int64_t count);
-  Algorithms able(bool peers_can, int64_t laid) const;
-  // Whether the ranks meet before this operation, which does not go by a desk: some that disagree about its bytes may
-  // think that it does (at_desk::agree).
-  bool meets(Collective one) const;
+  // The steps that are planned replace others, which have a desk: see either().
+  bool messages_alone() const { return messages_alone_; }
   // The schedule is started again and again, each time when it has ended on all ranks: of a persistent operation.
   void repeat() { repeats_ = true; }
   bool repeats() const { return repeats_; }
