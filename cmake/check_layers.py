@@ -20,7 +20,7 @@ MPI_HEADER_FROM = LEVEL["mpi"]
 FOLDERED = ["boot", "core", "device", "transport"]
 # Circles of units: at most MOST, and in these folders so many, until they are cut.
 MOST = 3
-LARGER = {"coll": 12}
+LARGER = {}
 # Failures are reported to the policy, which alone ends the process, in the layers named.
 POLICY = pathlib.PurePath("src/core/object/failure.cpp")
 REPORTS_TO_POLICY = ["transport", "core", "coll", "io"]

@@ -12,7 +12,7 @@ namespace weft::coll::plan {
 
 template <class Way>
 void alltoall_bruck(Way& way, const Blocks& from, const Blocks& to, int64_t block_bytes) {
-  const Comm& comm = way.comm();
+  const core::Comm& comm = way.comm();
   const int64_t size = comm.size;
   auto rank_at = [&](int64_t distance) { return static_cast<int32_t>((comm.rank + distance + size) % size); };
   const Packed blocks = Packed::make(way, comm.size, block_bytes);  // by distance

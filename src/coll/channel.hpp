@@ -11,7 +11,6 @@
 #include "coll/scratch.hpp"
 #include "coll/select.hpp"
 #include "coll/team.hpp"
-#include "core/object/identity.hpp"
 #include "core/protocol/p2p.hpp"
 
 namespace weft::coll {
@@ -40,13 +39,6 @@ inline constexpr int32_t first_schedule_tag = 16;
 // Keeps the first error of several steps.
 inline void note(int32_t& error, int32_t step) {
   if (error == core::no_error) error = step;
-}
-
-// Whether the ranks of a job on one host outnumber its processors: then switching between them costs more than messages
-// do, and the pattern with the fewest ranks to wait for one after the other is the fastest: all sign in at rank 0,
-// which answers. The same on all ranks.
-inline bool crowded() {
-  return core::identity->job.one_host() && core::identity->job.local_ranks > core::identity->job.local_cpus;
 }
 
 class Channel {

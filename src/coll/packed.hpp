@@ -4,7 +4,7 @@
 
 // Blocks of several ranks, packed one behind the other: they go as one message.
 
-#include "coll/channel.hpp"
+#include "coll/block.hpp"
 
 namespace weft::coll {
 

@@ -8,7 +8,6 @@
 
 #include "base/clock.hpp"
 #include "coll/agree.hpp"
-#include "coll/channel.hpp"
 #include "coll/desks.hpp"
 #include "coll/emptying.hpp"
 #include "core/memory/shared.hpp"
@@ -22,7 +21,7 @@ namespace weft::coll {
 namespace {
 
 constexpr int64_t area_step = Room::most_chunks * 4096;
-constexpr int64_t least_area = Room::most_areas / Room::most_ranks;
+constexpr int64_t least_area = Room::most_areas / most_sharing;
 static_assert(least_area % area_step == 0);
 
 uint64_t sample_of(int32_t rank) {

@@ -66,8 +66,8 @@ class Room {
   static constexpr int64_t most_area = 512 * 1024;  // of a rank, for chunks
   static constexpr int64_t most_ahead = 2 * lines;  // operations in halves
   static constexpr int64_t most_areas = 8 << 20;    // of all ranks
-  static constexpr int32_t most_ranks = 128;        // a chunk has room for an element for each
-  static_assert(most_areas / most_ranks / most_chunks / most_ranks >= line_bytes);
+  // A chunk has room for an element for each rank.
+  static_assert(most_areas / most_sharing / most_chunks / most_sharing >= line_bytes);
   // An error class of ours: an earlier operation broke the room, so this one goes by messages, as on the other ranks.
   static constexpr int32_t go_by_messages = coll::go_by_messages;
 

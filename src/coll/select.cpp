@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/select.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,15 +9,8 @@
 #include <utility>
 
 #include "base/lock.hpp"
-#include "base/message.hpp"
 #include "base/setting.hpp"
-#include "coll/channel.hpp"
-#include "coll/offload.hpp"
-#include "coll/room.hpp"
-#include "coll/table.hpp"
-#include "core/object/failure.hpp"
 #include "core/object/hosts.hpp"
-#include "core/object/identity.hpp"
 #include "device/select/choice.hpp"
 
 namespace weft::coll {
@@ -369,7 +360,9 @@ const Known& known_of(Collective collective) {
   return known[static_cast<size_t>(collective)];
 }
 
-constinit std::vector<Row>* file_rows = nullptr;  // from open_choices() on
+// From open_choices() on.
+constinit std::vector<Row>* file_rows = nullptr;
+constinit const char* offload_component = nullptr;
 
 void add_rows_of_settings(Collective collective, std::vector<Row>& rows) {
   const Known& k = known_of(collective);
@@ -386,17 +379,6 @@ void add_rows_of_settings(Collective collective, std::vector<Row>& rows) {
     rows.push_back(row);
   }
   rows.push_back({collective, for_large[static_cast<size_t>(collective)]});
-}
-
-// Those before the default ones.
-std::vector<Row> rows_in_force() {
-  std::vector<Row> rows = rows_of_settings();
-  if (file_rows != nullptr) rows.insert(rows.end(), file_rows->begin(), file_rows->end());
-  return rows;
-}
-
-bool chooses_offload(const std::vector<Row>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.algorithm == Algorithm::offload; });
 }
 
 // A row that comes later decides nothing where the same algorithm was left for as many bytes.
@@ -429,8 +411,8 @@ Shape shape_of(const core::Comm& comm) {
   shape.hosts = shape.leaders ? comm.hosts->count() : hosts_without_leaders(comm);
   shape.ranks_per_host = (shape.ranks + shape.hosts - 1) / shape.hosts;
   shape.shared = core::identity->job.one_host() && !comm.several_jobs && shape.hosts == 1 && comm.size > 1 &&
-                 comm.size <= Room::most_ranks && !comm.is_inter();
-  shape.offload = offload::active() != nullptr && comm.size > 1 && !comm.is_inter();
+                 comm.size <= most_sharing && !comm.is_inter();
+  shape.offload = offload_component != nullptr && comm.size > 1 && !comm.is_inter();
   return shape;
 }
 
@@ -455,7 +437,7 @@ uint64_t sum_of(const std::vector<Row>& rows) {
   sum.take(core::hosts_wanted() ? 1 : 0);
   sum.take(reproducible() ? 1 : 0);
   sum.take(device::everywhere() ? 1 : 0);
-  const std::string_view component = offload::active() != nullptr ? offload::active()->name : "";
+  const std::string_view component = offload_component != nullptr ? offload_component : "";
   for (const char c : component) sum.take(c);
   for (const Row& row : rows) {
     sum.take(static_cast<int64_t>(row.collective));
@@ -514,6 +496,12 @@ std::vector<Row> rows_of_settings() {
   return rows;
 }
 
+std::vector<Row> rows_in_force() {
+  std::vector<Row> rows = rows_of_settings();
+  if (file_rows != nullptr) rows.insert(rows.end(), file_rows->begin(), file_rows->end());
+  return rows;
+}
+
 bool reproducible() {
   return same_bits.value();
 }
@@ -553,23 +541,10 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
   return choices;
 }
 
-uint64_t open_choices() {
-  if (*tuning.value() != '\0') {
-    base::Problem problem;
-    std::vector<Row> rows;
-    std::vector<core::DevicePipe> pipes;
-    if (!read_table(tuning.value(), rows, problem, &pipes)) {
-      if (core::identity->rank != 0) ::sleep(2);  // rank 0 says so, unless its file is another one, and ends the job
-      core::start_failed(problem);
-    }
-    file_rows = new std::vector<Row>(std::move(rows));
-    core::set_device_pipes(std::move(pipes));
-  }
-  base::Problem problem;
-  if (!offload::open(problem)) core::start_failed(problem);
-  const std::vector<Row> rows = rows_in_force();
-  offload::tell_unused(chooses_offload(rows_of_settings()), chooses_offload(rows));
-  return sum_of(rows);
+uint64_t open_choices(std::vector<Row> file, const char* component) {
+  file_rows = new std::vector<Row>(std::move(file));
+  offload_component = component;
+  return sum_of(rows_in_force());
 }
 
 const Choices& find_choices(const core::Comm& comm) {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/object/comm.hpp"
+#include "core/object/identity.hpp"
 
 namespace weft::coll {
 
@@ -132,6 +133,16 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
+// Whether the ranks of a job on one host outnumber its processors: then switching between them costs more than messages
+// do, and the pattern with the fewest ranks to wait for one after the other is the fastest: all sign in at rank 0,
+// which answers. The same on all ranks.
+inline bool crowded() {
+  return core::identity->job.one_host() && core::identity->job.local_ranks > core::identity->job.local_cpus;
+}
+
+// So many ranks at most meet in memory that one of them shares.
+inline constexpr int32_t most_sharing = 128;
+
 // Algorithms, as a set.
 class Algorithms {
  public:
@@ -217,9 +228,12 @@ struct Choices {
 // The rows of an unchanged table.
 [[nodiscard]] std::span<const Row> default_rows();
 
-// Reads the file of WEFT_TUNING; a file that cannot be used ends the process with a message. Returns a number that
-// stands for all rows before the default ones, and is not 0: see core::start().
-[[nodiscard]] uint64_t open_choices();
+// When the job starts (coll/start.hpp): the rows of the file of WEFT_TUNING, and the name of the component that does
+// the algorithm `offload`; nullptr: there is none. Returns a number that stands for all rows before the default ones,
+// and is not 0.
+[[nodiscard]] uint64_t open_choices(std::vector<Row> file, const char* component);
+// The rows before the default ones, from then on.
+[[nodiscard]] std::vector<Row> rows_in_force();
 
 // Of this communicator, found out now.
 [[nodiscard]] const Choices& find_choices(const core::Comm& comm);

@@ -385,7 +385,7 @@ int32_t alltoallv(Room& room, const Blocks& from, const Blocks& to) {
   std::memcpy(place, &largest, sizeof largest);
   room.post(phase);
 
-  int64_t sizes[Room::most_ranks];
+  int64_t sizes[most_sharing];
   if (in_place && !room.await_all(phase)) return room.end();
   const bool begun = each_other(room, phase, [&](int32_t r, const unsigned char* theirs) {
     int64_t their_largest = 0;

@@ -120,7 +120,7 @@ class Sources {
 
   Room& room_;
   const unsigned char* ours_;
-  MemoryRef memory_[Room::most_ranks];
+  MemoryRef memory_[most_sharing];
 };
 
 unsigned char* offset(void* data, int64_t bytes) {
@@ -201,7 +201,7 @@ bool is_in_slot(const unsigned char* slot) {
 int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
   room.use_chunks(Room::most_area);
   const Slots slots(room.place_bytes(), room.size());
-  static_assert(Room::most_areas / Room::most_ranks / 2 / Room::most_ranks >=
+  static_assert(Room::most_areas / most_sharing / 2 / most_sharing >=
                 Slots::head + static_cast<int64_t>(sizeof(MemoryRef)));
   const bool in_place = from.in_place();
   const Blocks& out = in_place ? to : from;

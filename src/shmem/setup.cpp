@@ -15,7 +15,7 @@
 #include "base/setting.hpp"
 #include "boot/start/join.hpp"
 #include "coll/coll.hpp"
-#include "coll/select.hpp"
+#include "coll/start.hpp"
 #include "core/lane/lane.hpp"
 #include "core/object/identity.hpp"
 #include "core/peer/peer.hpp"
@@ -114,7 +114,7 @@ void start(int level, bool once) {
     if (const std::string problem = device::open(); !problem.empty()) {
       fail("shmem_init", "WEFT_DEVICES: " + problem, "install the driver, or set WEFT_DEVICES=off");
     }
-    if (!core::join(level == SHMEM_THREAD_MULTIPLE, coll::open_choices)) {
+    if (!core::join(level == SHMEM_THREAD_MULTIPLE, coll::start)) {
       fail("shmem_init", "this process has left the job, as it exits", "initialise OpenSHMEM before");
     }
     if (core::identity->first != 0) {

@@ -12,7 +12,6 @@
 #include "base/json.hpp"
 #include "base/setting.hpp"
 #include "boot/job/environment.hpp"
-#include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "stats/sizes.hpp"
 #include "weft/simulation.hpp"
@@ -327,7 +326,7 @@ class Adviser {
     coll::Shape shape{.ranks = at_.ranks, .hosts = at_.hosts, .ranks_per_host = at_.ranks_per_host};
     shape.leaders = at_.hosts > 1 && at_.ranks_per_host > 1;
     shape.crowded = at_.hosts == 1 && run_.crowded > 0;
-    shape.shared = at_.hosts == 1 && at_.ranks <= coll::Room::most_ranks;
+    shape.shared = at_.hosts == 1 && at_.ranks <= coll::most_sharing;
     return shape;
   }
 

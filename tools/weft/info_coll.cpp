@@ -10,7 +10,6 @@
 #include "boot/job/environment.hpp"
 #include "coll/desks.hpp"
 #include "coll/offload.hpp"
-#include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "weft/commands.hpp"
 #include "weft/json_object.hpp"
@@ -156,7 +155,7 @@ coll::Shape shape_of(const Case& asked, bool offload) {
                     .leaders = hosts > 1 && per_host > 1};
   shape.crowded = hosts == 1 && asked.ranks > base::usable_cpus();
   shape.offload = offload && asked.ranks > 1;
-  shape.shared = hosts == 1 && asked.ranks > 1 && asked.ranks <= coll::Room::most_ranks;
+  shape.shared = hosts == 1 && asked.ranks > 1 && asked.ranks <= coll::most_sharing;
   return shape;
 }
 

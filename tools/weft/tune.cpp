@@ -13,7 +13,6 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/job/environment.hpp"
-#include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "weft/commands.hpp"
 #include "weft/job.hpp"
@@ -314,7 +313,7 @@ bool measure(const Wish& wish, Partial& partial, std::vector<JobMeasured>& jobs,
                     "use the weft, mpiexec and library of one installation");
     }
     job.shape.crowded = job.shape.hosts == 1 && job.shape.ranks > base::usable_cpus();
-    job.shape.shared = job.shape.hosts == 1 && job.shape.ranks <= coll::Room::most_ranks;
+    job.shape.shared = job.shape.hosts == 1 && job.shape.ranks <= coll::most_sharing;
     job.above = above;
     above = ranks + 1;
     decide(job);

@@ -14,7 +14,7 @@ namespace weft::device {
 // The same for a tool: what `auto` would choose is loaded, and why it cannot be used is told.
 [[nodiscard]] std::string open_for_tool();
 
-// Whether WEFT_DEVICES names the driver in use. Ranks compare that when the job starts (coll::open_choices), so it
+// Whether WEFT_DEVICES names the driver in use. Ranks compare that when the job starts (coll::start), so it
 // holds for all of a job or for none. With `auto` it depends on what each process has loaded.
 [[nodiscard]] bool everywhere();
 

@@ -16,7 +16,7 @@
 #include "base/setting.hpp"
 #include "boot/start/join.hpp"
 #include "coll/coll.hpp"
-#include "coll/select.hpp"
+#include "coll/start.hpp"
 #include "core/diagnose/collective_mismatch.hpp"
 #include "core/dynamic/context.hpp"
 #include "core/dynamic/processes.hpp"
@@ -68,7 +68,7 @@ bool start_runtime(int& level) {
     }
     build_predefined_objects();
     core::set_call_of([](const Request& r) { return is_collective(r) ? &past_of_collective(r) : nullptr; });
-    if (!core::join(level == MPI_THREAD_MULTIPLE, coll::open_choices)) return false;
+    if (!core::join(level == MPI_THREAD_MULTIPLE, coll::start)) return false;
     environment.joined = true;
     choose_receives();
     if (!was_finalized()) begin_observing();
