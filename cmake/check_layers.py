@@ -17,7 +17,7 @@ CHAPTERS = ["object", "env", "observe", "datatype", "p2p", "coll", "comm", "topo
 # The runtime knows nothing of MPI's own header below the mpi layer.
 MPI_HEADER_FROM = LEVEL["mpi"]
 # Layers whose folders may not include each other in a circle.
-FOLDERED = ["boot", "core", "device", "transport"]
+FOLDERED = ["boot", "coll", "core", "device", "transport"]
 # Circles of units: at most MOST, and in these folders so many, until they are cut.
 MOST = 3
 LARGER = {}

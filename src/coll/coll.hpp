@@ -5,8 +5,8 @@
 // Collective operations on core's communicators (MPI-5.0, chapter 6). All return an error class; arguments are checked
 // by the caller. An operation that fails on one rank goes on with its part, so that the others are not left waiting.
 
-#include "coll/block.hpp"
-#include "coll/reducer.hpp"
+#include "coll/plan/block.hpp"
+#include "coll/plan/reducer.hpp"
 #include "core/protocol/p2p.hpp"
 
 namespace weft::coll {

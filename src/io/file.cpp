@@ -11,7 +11,7 @@
 #include <mutex>
 #include <type_traits>
 
-#include "coll/agree.hpp"
+#include "coll/agree/agree.hpp"
 #include "core/object/identity.hpp"
 #include "io/calls.hpp"
 #include "io/disk.hpp"

@@ -4,7 +4,7 @@
 
 // Reductions of numbers of 8 bytes among the ranks of a file.
 
-#include "coll/reducer.hpp"
+#include "coll/plan/reducer.hpp"
 
 namespace weft::io {
 

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "coll/schedule.hpp"
+#include "coll/plan/schedule.hpp"
 #include "io/file.hpp"
 #include "io/train.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "coll/coll.hpp"
-#include "coll/plan.hpp"
+#include "coll/plan/plan.hpp"
 #include "core/message/completion.hpp"
 #include "io/disk.hpp"
 #include "io/numbers.hpp"

@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-#include "coll/schedule.hpp"
+#include "coll/plan/schedule.hpp"
 #include "io/file.hpp"
 #include "io/phases.hpp"
 #include "io/worker.hpp"

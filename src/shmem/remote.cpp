@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "coll/agree.hpp"
+#include "coll/agree/agree.hpp"
 #include "core/progress/progress.hpp"
 #include "core/rma/create.hpp"
 #include "core/rma/names.hpp"

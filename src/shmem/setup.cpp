@@ -15,7 +15,7 @@
 #include "base/setting.hpp"
 #include "boot/start/join.hpp"
 #include "coll/coll.hpp"
-#include "coll/start.hpp"
+#include "coll/runtime/start.hpp"
 #include "core/lane/lane.hpp"
 #include "core/object/identity.hpp"
 #include "core/peer/peer.hpp"

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "coll/agree.hpp"
+#include "coll/agree/agree.hpp"
 #include "core/object/comm.hpp"
 #include "shmem/state.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "coll/table.hpp"
+#include "coll/select/table.hpp"
 
 #include "base/json.hpp"
 #include "fuzz.hpp"

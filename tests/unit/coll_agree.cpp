@@ -6,7 +6,7 @@
 #include <new>
 #include <set>
 
-#include "coll/agree.hpp"
+#include "coll/agree/agree.hpp"
 #include "coll_simulation.hpp"
 #include "core/object/identity.hpp"
 

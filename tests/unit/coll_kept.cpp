@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "coll/kept.hpp"
+#include "coll/plan/kept.hpp"
 
 namespace weft::coll {
 namespace {

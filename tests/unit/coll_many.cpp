@@ -27,7 +27,7 @@
 #include <numeric>
 #include <vector>
 
-#include "coll/agree.hpp"
+#include "coll/agree/agree.hpp"
 #include "core/message/handler.hpp"
 #include "core/message/path.hpp"
 #include "core/object/identity.hpp"

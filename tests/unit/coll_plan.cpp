@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plans of collective operations, for many numbers of ranks, on one host and several, by every algorithm: they end,
 // and everything arrives where it belongs.
-#include "coll/chain.hpp"
+#include "coll/algorithm/chain.hpp"
 #include "coll_simulation.hpp"
 
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/json.hpp"
 #include "base/setting.hpp"
-#include "coll/select.hpp"
-#include "coll/table.hpp"
+#include "coll/select/select.hpp"
+#include "coll/select/table.hpp"
 
 namespace {
 

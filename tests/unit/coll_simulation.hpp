@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "coll/plan.hpp"
-#include "coll/schedule.hpp"
-#include "coll/select.hpp"
+#include "coll/plan/plan.hpp"
+#include "coll/plan/schedule.hpp"
+#include "coll/select/select.hpp"
 #include "datatype/pack.hpp"
 #include "datatype/predefined.hpp"
 

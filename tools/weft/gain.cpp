@@ -12,7 +12,7 @@
 #include "base/json.hpp"
 #include "base/setting.hpp"
 #include "boot/job/environment.hpp"
-#include "coll/table.hpp"
+#include "coll/select/table.hpp"
 #include "stats/sizes.hpp"
 #include "weft/simulation.hpp"
 #include "weft/text_file.hpp"

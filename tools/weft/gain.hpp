@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "coll/select.hpp"
+#include "coll/select/select.hpp"
 #include "weft/model.hpp"
 #include "weft/run_statistics.hpp"
 

@@ -8,9 +8,9 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/job/environment.hpp"
-#include "coll/desks.hpp"
-#include "coll/offload.hpp"
-#include "coll/table.hpp"
+#include "coll/offload/offload.hpp"
+#include "coll/select/table.hpp"
+#include "coll/shm/desks.hpp"
 #include "weft/commands.hpp"
 #include "weft/json_object.hpp"
 

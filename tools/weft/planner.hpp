@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "coll/plan.hpp"
-#include "coll/schedule.hpp"
+#include "coll/plan/plan.hpp"
+#include "coll/plan/schedule.hpp"
 #include "weft/simulation.hpp"
 
 namespace weft::tool {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Collective operations of many ranks without the ranks: the plans that a job performs (coll/plan.hpp) are recorded for
-// every rank and played under a model of a machine, by the order of its events. Plans read no data, so there are none.
+// Collective operations of many ranks without the ranks: the plans that a job performs (coll/plan/plan.hpp) are
+// recorded for every rank and played under a model of a machine, by the order of its events. Plans read no data, so
+// there are none.
 //
 // docs/simulate.md
 
@@ -11,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "coll/select.hpp"
+#include "coll/select/select.hpp"
 #include "weft/model.hpp"
 
 namespace weft::tool {

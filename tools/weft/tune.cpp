@@ -13,7 +13,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/job/environment.hpp"
-#include "coll/table.hpp"
+#include "coll/select/table.hpp"
 #include "weft/commands.hpp"
 #include "weft/job.hpp"
 #include "weft/model.hpp"

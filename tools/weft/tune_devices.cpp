@@ -13,7 +13,7 @@
 
 #include "base/json.hpp"
 #include "base/setting.hpp"
-#include "coll/table.hpp"
+#include "coll/select/table.hpp"
 #include "device/api/device.hpp"
 #include "device/select/choice.hpp"
 #include "weft/job.hpp"

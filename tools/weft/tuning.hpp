@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What `weft tune` makes of measured times: rows for the table of algorithms (coll/select.hpp), a file of them, a table
-// for people.
+// What `weft tune` makes of measured times: rows for the table of algorithms (coll/select/select.hpp), a file of them,
+// a table for people.
 
 #include <string>
 #include <vector>
 
-#include "coll/select.hpp"
+#include "coll/select/select.hpp"
 
 namespace weft::tool {
 

@@ -14,9 +14,9 @@
 #include "transport/api/transport.hpp"
 
 namespace weft::coll {
-struct Choices;  // coll/select.hpp
-class Room;      // coll/room.hpp
-class Offload;   // coll/offload.hpp
+struct Choices;  // coll/select/select.hpp
+class Room;      // coll/shm/room.hpp
+class Offload;   // coll/offload/offload.hpp
 }  // namespace weft::coll
 
 namespace weft::core {
@@ -80,9 +80,10 @@ struct Comm : base::Object {
   bool leads = false;       // of an intercommunicator
   bool is_inter() const { return remote != nullptr; }
   int32_t local_size() const { return group->size; }
-  std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
-  bool several_jobs = false;           // it has ranks of another job (core/object/other_jobs.hpp), on either side
-  const Hosts* hosts = nullptr;        // of an intracommunicator: the hosts of its group; nullptr: no difference
+  std::atomic<uint32_t> schedules{
+      0};                        // of collective operations, made on this communicator so far: coll/plan/schedule.hpp
+  bool several_jobs = false;     // it has ranks of another job (core/object/other_jobs.hpp), on either side
+  const Hosts* hosts = nullptr;  // of an intracommunicator: the hosts of its group; nullptr: no difference
   // Which algorithms its collective operations take; nullptr until the first of them has found out.
   mutable std::atomic<const coll::Choices*> choices{nullptr};
   coll::Room* room = nullptr;        // where its ranks meet in collective operations; made in the first that wants it

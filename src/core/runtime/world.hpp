@@ -54,7 +54,7 @@ World* enter(World* entered);
 
 // Joins the job, for threads that call at the same time (MPI_THREAD_MULTIPLE) or not. Ends the process with a message
 // when it cannot. `alike` is called once the rank is known; its result, any number but 0, stands for how
-// collective operations are done (coll/select.hpp): ranks for which it differs end the job.
+// collective operations are done (coll/select/select.hpp): ranks for which it differs end the job.
 void start(bool multiple, uint64_t (*alike)());
 
 // Completes what is still on its way, and tells the launcher and other ranks that the process may end. Nothing of the

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "coll/block.hpp"
-#include "coll/reducer.hpp"
+#include "coll/plan/block.hpp"
+#include "coll/plan/reducer.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/object/overlap.hpp"
 #include "mpi/object/wait_record.hpp"

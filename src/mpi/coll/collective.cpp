@@ -6,7 +6,7 @@
 #include <mpi.h>
 
 #include "coll/coll.hpp"
-#include "coll/plan.hpp"
+#include "coll/plan/plan.hpp"
 #include "mpi/functions.hpp"
 
 namespace weft::mpi {

@@ -8,7 +8,7 @@
 #include <new>
 #include <vector>
 
-#include "coll/schedule.hpp"
+#include "coll/plan/schedule.hpp"
 #include "mpi/coll/arguments.hpp"
 #include "mpi/coll/device.hpp"
 #include "mpi/object/foreign.hpp"

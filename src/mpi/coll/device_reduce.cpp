@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "coll/coll.hpp"
-#include "coll/select.hpp"
+#include "coll/select/select.hpp"
 #include "core/object/identity.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/on_device_kernel.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collective operations on intercommunicators (MPI-5.0, 6.2.3): data flows between the groups, never inside one, so
 // nothing is in place. The blocks of all ranks are the other group's.
-#include "coll/inter.hpp"
+#include "coll/algorithm/inter.hpp"
 
 #include "mpi/coll/collective.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "coll/neighbour.hpp"
+#include "coll/algorithm/neighbour.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/functions.hpp"
 

@@ -3,7 +3,7 @@
 // MPI-5.0, 6.9: reduction operations.
 #include <climits>
 
-#include "coll/select.hpp"
+#include "coll/select/select.hpp"
 #include "datatype/on_device_kernel.hpp"
 #include "mpi/coll/arguments.hpp"
 #include "mpi/coll/device.hpp"

@@ -4,7 +4,7 @@
 #include <mpi.h>
 
 #include "coll/coll.hpp"
-#include "coll/plan.hpp"
+#include "coll/plan/plan.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/coll/device_reduce.hpp"
 #include "mpi/functions.hpp"

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "coll/offload.hpp"
-#include "coll/room.hpp"
+#include "coll/offload/offload.hpp"
+#include "coll/shm/room.hpp"
 #include "core/dynamic/processes.hpp"
 #include "core/protocol/p2p.hpp"
 #include "mpi/comm/group.hpp"

@@ -4,7 +4,7 @@
 
 // Making and ending communicators.
 
-#include "coll/agree.hpp"
+#include "coll/agree/agree.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {
@@ -15,7 +15,7 @@ using coll::founders_of;
 using core::no_context;
 using core::release_context;
 
-// Agrees on the context of a new communicator (coll/agree.hpp), and raises errors. agreement_failed() raises one.
+// Agrees on the context of a new communicator (coll/agree/agree.hpp), and raises errors. agreement_failed() raises one.
 [[nodiscard]] int agree_on_context(const char* function, const coll::Founders& founders, uint32_t& context,
                                    uint64_t* bits = nullptr);
 [[nodiscard]] int agreement_failed(const char* function, const Comm* errors_on, int32_t error);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Comm_split (MPI-5.0, 7.4.2 and 7.6.2). split_type.cpp gives the colours of MPI_Comm_split_type.
-#include "coll/split.hpp"
+#include "coll/agree/split.hpp"
 
 #include <utility>
 

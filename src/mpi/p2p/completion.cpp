@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "coll/call.hpp"
+#include "coll/shm/call.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/object/recent_errors.hpp"

@@ -24,7 +24,7 @@
 #include "boot/connect/own_launcher.hpp"
 #include "boot/connect/port_files.hpp"
 #include "boot/connect/service.hpp"
-#include "coll/agree.hpp"
+#include "coll/agree/agree.hpp"
 #include "core/dynamic/meeting.hpp"
 #include "core/dynamic/processes.hpp"
 #include "core/object/failure.hpp"

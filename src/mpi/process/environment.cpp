@@ -16,7 +16,7 @@
 #include "base/setting.hpp"
 #include "boot/start/join.hpp"
 #include "coll/coll.hpp"
-#include "coll/start.hpp"
+#include "coll/runtime/start.hpp"
 #include "core/diagnose/collective_mismatch.hpp"
 #include "core/dynamic/context.hpp"
 #include "core/dynamic/processes.hpp"

@@ -19,7 +19,7 @@
 #include "boot/job/environment.hpp"
 #include "boot/start/join.hpp"
 #include "boot/start/spare_places.hpp"
-#include "coll/agree.hpp"
+#include "coll/agree/agree.hpp"
 #include "core/object/identity.hpp"
 #include "core/progress/progress.hpp"
 #include "mpi/comm/comm.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The performance variables there are: counters that core's lanes and threads keep anyway. docs/tools.md lists them.
 #include "base/copy_threads.hpp"
-#include "coll/offload.hpp"
+#include "coll/offload/offload.hpp"
 #include "core/lane/counters.hpp"
 #include "core/lane/lane.hpp"
 #include "core/progress/waiting.hpp"

@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include "coll/route.hpp"
+#include "coll/agree/route.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"

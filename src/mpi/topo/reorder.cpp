@@ -6,7 +6,7 @@
 
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
-#include "coll/agree.hpp"
+#include "coll/agree/agree.hpp"
 #include "core/object/identity.hpp"
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
