@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/plan/schedule.hpp"
 
-#include "coll/plan/kept.hpp"
+#include "coll/plan/scratch_pool.hpp"
 #include "core/message/completion.hpp"
 #include "core/message/send_now.hpp"
 

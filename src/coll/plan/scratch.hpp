@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "coll/plan/kept.hpp"
+#include "coll/plan/scratch_pool.hpp"
 #include "datatype/type.hpp"
 
 namespace weft::coll {

@@ -7,7 +7,7 @@
 
 #include "coll/agree/agree.hpp"
 #include "coll/plan/pattern.hpp"
-#include "coll/shm/emptying.hpp"
+#include "coll/shm/deferred_release.hpp"
 #include "coll/shm/room.hpp"
 #include "core/memory/shared.hpp"
 #include "core/object/failure.hpp"
@@ -58,7 +58,7 @@ struct Desks::Founding {
   Vote spare;
 };
 
-Desks::Desks(core::Comm& comm) : comm_(comm), size_(comm.size), rank_(comm.rank), others_(comm) {}
+Desks::Desks(core::Comm& comm) : comm_(comm), size_(comm.size), rank_(comm.rank), wakeup_(comm) {}
 
 // Communicators may outlive the runtime, and with it the memory.
 Desks::~Desks() {
@@ -103,7 +103,7 @@ bool Desks::founded(core::Request& request) {
   if (here) {
     desks.head_ = reinterpret_cast<Head*>(founding.mapped);
     desks.boards_ = reinterpret_cast<Board*>(founding.mapped + sizeof(Head));
-    desks.others_.find();
+    desks.wakeup_.find();
   } else if (desks.our_memory_ != nullptr) {
     (void)core::release_shared(desks.our_memory_);
     desks.our_memory_ = nullptr;
@@ -148,7 +148,7 @@ void Desks::post(int32_t row, int64_t number, uint64_t about) {
   Place& place = at(rank_, row, number);
   place.about = about;
   place.number.store(number, std::memory_order_release);
-  others_.rouse();
+  wakeup_.rouse();
 }
 
 bool Desks::has_posted(int32_t rank, int32_t row, int64_t number) const {
@@ -172,7 +172,7 @@ void Desks::finish(int32_t row, int64_t number) {
     while ((ours.ahead & bit(ours.finished + 1)) != 0) ours.ahead &= ~bit(++ours.finished);
     boards_[rank_].finished[row].store(ours.finished, std::memory_order_release);
   }
-  others_.rouse();
+  wakeup_.rouse();
 }
 
 int32_t Desks::lost(int32_t rank) const {

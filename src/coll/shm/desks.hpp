@@ -23,7 +23,7 @@
 
 #include "base/lock.hpp"
 #include "coll/plan/schedule.hpp"
-#include "coll/shm/others.hpp"
+#include "coll/shm/member_wakeup.hpp"
 #include "core/memory/region.hpp"
 
 namespace weft::coll {
@@ -104,7 +104,7 @@ class Desks {
   core::Comm& comm_;
   const int32_t size_;
   const int32_t rank_;
-  Others others_;
+  MemberWakeup wakeup_;
   std::atomic<State> state_{State::unfounded};
   std::atomic<bool> begun_{false};  // to found it
   std::unique_ptr<Founding> founding_;

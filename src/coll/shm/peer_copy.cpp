@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "base/copy.hpp"
-#include "coll/plan/kept.hpp"
 #include "coll/plan/pieces.hpp"
+#include "coll/plan/scratch_pool.hpp"
 #include "coll/plan/share.hpp"
 #include "core/memory/region.hpp"
 #include "core/peer/peer.hpp"

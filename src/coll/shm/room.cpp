@@ -8,8 +8,8 @@
 
 #include "base/clock.hpp"
 #include "coll/agree/agree.hpp"
+#include "coll/shm/deferred_release.hpp"
 #include "coll/shm/desks.hpp"
-#include "coll/shm/emptying.hpp"
 #include "core/memory/shared.hpp"
 #include "core/object/failure.hpp"
 #include "core/object/identity.hpp"
@@ -31,7 +31,7 @@ uint64_t sample_of(int32_t rank) {
 }  // namespace
 
 Room::Room(core::Comm& comm)
-    : comm_(comm), size_(comm.size), rank_(comm.rank), others_(comm), sample_(sample_of(comm.rank)), depth_(lines) {}
+    : comm_(comm), size_(comm.size), rank_(comm.rank), wakeup_(comm), sample_(sample_of(comm.rank)), depth_(lines) {}
 
 // Memory of rank 0, `ours` there, for all of them; nullptr on all ranks when one of them cannot have it. `alike` is
 // true where it was on all ranks.
@@ -67,7 +67,7 @@ bool Room::make_boards() {
   boards_ = reinterpret_cast<Board*>(memory + sizeof(Head));
   ours_ = &boards_[rank_];
   ours_->sample_at = reinterpret_cast<uint64_t>(&sample_);
-  others_.find();
+  wakeup_.find();
   return true;
 }
 
@@ -237,7 +237,7 @@ void Room::fail(int32_t error, const Difference* difference) {
     }
     for (int32_t r = 0; r < size_; ++r) boards_[r].entered.fetch_or(closed, std::memory_order_acq_rel);
     head_->broken.store(true, std::memory_order_release);
-    return others_.rouse();
+    return wakeup_.rouse();
   }
   if (breaks > operation_) return;
   await_broken();
@@ -382,7 +382,7 @@ int64_t Room::phase_of_half(uint64_t word, int64_t at) {
 
 void Room::post(int64_t phase) {
   write_post(phase);
-  others_.rouse();
+  wakeup_.rouse();
 }
 
 void Room::hand(int32_t rank, int64_t phase) {
@@ -454,7 +454,7 @@ Room::Difference Room::difference_from(int32_t rank, uint64_t about) const {
 bool Room::post_and_pass(int64_t phase, int32_t looks_at) {
   write_post(phase);
   ours_->passed.store(phase, std::memory_order_release);
-  others_.rouse();
+  wakeup_.rouse();
   if (looks_at != everybody) return looks_at == nobody || agrees(looks_at, phase);
   constexpr int32_t few = 8;  // whose lines are looked at for nothing
   if (size_ > few) return true;
@@ -507,7 +507,7 @@ const unsigned char* Room::await_handed(int32_t rank, int64_t phase) {
 
 void Room::pass(int64_t phase) {
   ours_->passed.store(phase, std::memory_order_release);
-  others_.rouse();
+  wakeup_.rouse();
 }
 
 bool Room::await_passed(int32_t rank, int64_t phase) {

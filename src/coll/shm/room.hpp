@@ -45,7 +45,7 @@
 
 #include "coll/select/select.hpp"
 #include "coll/shm/call.hpp"
-#include "coll/shm/others.hpp"
+#include "coll/shm/member_wakeup.hpp"
 #include "core/memory/region.hpp"
 #include "core/object/comm.hpp"
 
@@ -263,7 +263,7 @@ class Room {
   core::Comm& comm_;
   const int32_t size_;
   const int32_t rank_;
-  Others others_;
+  MemberWakeup wakeup_;
   Head* head_ = nullptr;
   Board* boards_ = nullptr;
   Board* ours_ = nullptr;

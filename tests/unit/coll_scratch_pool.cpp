@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that operations keep: reused, never by two at once, and bounded.
+// Scratch memory in the pool: reused, never by two at once, and bounded.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,14 +8,14 @@
 #include <thread>
 #include <vector>
 
-#include "coll/plan/kept.hpp"
+#include "coll/plan/scratch_pool.hpp"
 
 namespace weft::coll {
 namespace {
 
 constexpr int64_t kib = 1024;
 
-TEST(CollKept, LaterOperationGetsThePagesOfAnEarlierOne) {
+TEST(CollScratchPool, LaterOperationGetsThePagesOfAnEarlierOne) {
   for (const int64_t bytes : {17 * kib, 32 * kib, 100 * kib, 2048 * kib}) {
     void* first = take_memory(bytes);
     ASSERT_NE(first, nullptr);
@@ -26,14 +26,14 @@ TEST(CollKept, LaterOperationGetsThePagesOfAnEarlierOne) {
   }
 }
 
-TEST(CollKept, PieceHasRoomForAllSizesThatItServes) {
+TEST(CollScratchPool, PieceHasRoomForAllSizesThatItServes) {
   give_memory(take_memory(33 * kib), 33 * kib);
   void* memory = take_memory(64 * kib);
   std::memset(memory, 1, 64 * kib);  // the address sanitizer sees what is too much
   give_memory(memory, 64 * kib);
 }
 
-TEST(CollKept, KeptMemoryIsBounded) {
+TEST(CollScratchPool, PooledMemoryIsBounded) {
   std::vector<std::pair<void*, int64_t>> taken;
   for (int64_t bytes = 16; bytes <= 8192 * kib; bytes *= 2) {
     for (int i = 0; i < 5; ++i) taken.emplace_back(take_memory(bytes), bytes);
@@ -42,11 +42,11 @@ TEST(CollKept, KeptMemoryIsBounded) {
     ASSERT_NE(memory, nullptr);
     give_memory(memory, bytes);
   }
-  EXPECT_GT(kept_bytes(), 0);
-  EXPECT_LE(kept_bytes(), 8192 * kib);
+  EXPECT_GT(pooled_bytes(), 0);
+  EXPECT_LE(pooled_bytes(), 8192 * kib);
 }
 
-TEST(CollKept, NoTwoThreadsHaveOnePiece) {
+TEST(CollScratchPool, NoTwoThreadsHaveOnePiece) {
   std::vector<std::thread> threads;
   std::vector<int> wrong(4);
   for (size_t t = 0; t < wrong.size(); ++t) {

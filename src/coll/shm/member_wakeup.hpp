@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The other members of a communicator on one host, which are woken for news in memory that they look at.
+// Wakes the other members of a communicator on one host for news in memory that they look at.
 
 #include <atomic>
 #include <vector>
@@ -12,9 +12,9 @@
 
 namespace weft::coll {
 
-class Others {
+class MemberWakeup {
  public:
-  explicit Others(const core::Comm& comm) : comm_(comm) {}
+  explicit MemberWakeup(const core::Comm& comm) : comm_(comm) {}
 
   // The endpoints of the members are looked up here once. Where a member is of another world, its process may go before
   // the communicator does: then rouse() looks them up each time.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "coll/shm/others.hpp"
+#include "coll/shm/member_wakeup.hpp"
 
 #include "core/dynamic/processes.hpp"
 #include "core/peer/peer.hpp"
@@ -14,7 +14,7 @@ transport::Endpoint* way_to(int32_t job_rank) {
 
 }  // namespace
 
-void Others::find() {
+void MemberWakeup::find() {
   for (int32_t r = 0; r < comm_.size; ++r) {
     if (r != comm_.rank && core::is_foreign(comm_.job_rank(r))) return;
   }
@@ -24,7 +24,7 @@ void Others::find() {
   found_ = true;
 }
 
-void Others::rouse_each() const {
+void MemberWakeup::rouse_each() const {
   for (int32_t r = 0; r < comm_.size; ++r) {
     if (r == comm_.rank) continue;
     transport::Endpoint* const endpoint = way_to(comm_.job_rank(r));
