@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Huge pages for the shared memory that Weft uses itself: rings, staging buffers, rooms (WEFT_HUGE_PAGES). They are
-// transparent ones of 2 MiB, which need no preparation by the administrator.
+// Huge pages for the shared memory that Weft uses itself: rings, staging buffers, shared regions (WEFT_HUGE_PAGES).
+// They are transparent ones of 2 MiB, which need no preparation by the administrator.
 
 #include <cstddef>
 

@@ -10,7 +10,7 @@
 #include "base/message.hpp"
 #include "coll/coll.hpp"
 #include "coll/offload/offload.hpp"
-#include "coll/shm/room.hpp"
+#include "coll/shm/shared_region.hpp"
 #include "core/dynamic/context.hpp"
 #include "core/object/identity.hpp"
 #include "shmem/error.hpp"
@@ -57,7 +57,7 @@ Team* new_team(uint32_t context, core::Group* group, shmem_team_t handle) {
 void destroy(Team* team) {
   const uint32_t context = team->comm.context;
   core::Group* group = team->comm.group;
-  coll::Room::leave(team->comm);
+  coll::SharedRegion::leave(team->comm);
   coll::Offload::leave(team->comm);
   base::destroy_object(team);
   base::destroy_object(group);

@@ -71,9 +71,9 @@ TEST(DefaultRows, ChooseOnOneHost) {
 TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
   const Shape two{.ranks = 2, .shared = true};
   const Choices choices = coll::compile(two, {});
-  EXPECT_TRUE(choices.in_rooms);
-  EXPECT_FALSE(coll::compile({.ranks = 33, .shared = true}, {}).in_rooms);
-  EXPECT_FALSE(coll::compile({.ranks = 2}, {}).in_rooms);
+  EXPECT_TRUE(choices.in_regions);
+  EXPECT_FALSE(coll::compile({.ranks = 33, .shared = true}, {}).in_regions);
+  EXPECT_FALSE(coll::compile({.ranks = 2}, {}).in_regions);
   const Algorithms blocking = Algorithms::blocking();
   EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024, blocking), Algorithm::shared);
   EXPECT_EQ(choices.choose(Collective::allreduce, 64 * 1024 + 1, blocking), Algorithm::shared);
@@ -113,7 +113,7 @@ TEST(DefaultRows, ChooseCopiesBetweenBuffersForLargeNonblockingOperations) {
   const Choices forced = coll::compile({.ranks = 2, .shared = true}, {&row, 1});
   EXPECT_EQ(forced.choose(Collective::reduce, 8, nonblocking), Algorithm::peer_copy);
   EXPECT_EQ(forced.choose(Collective::reduce, 8, Algorithms::blocking()), Algorithm::shared);
-  EXPECT_TRUE(forced.in_rooms);
+  EXPECT_TRUE(forced.in_regions);
 }
 
 TEST(Rows, OfOffloadAreForBlockingOperationsWithAComponent) {
@@ -125,11 +125,11 @@ TEST(Rows, OfOffloadAreForBlockingOperationsWithAComponent) {
   EXPECT_EQ(choices.choose(Collective::allreduce, 100, Algorithms::blocking()), Algorithm::shared);
   EXPECT_EQ(choices.choose(Collective::allreduce, 100), Algorithm::doubling);
   EXPECT_EQ(choices.otherwise, coll::ask_offload);
-  EXPECT_TRUE(choices.rooms_behind && !choices.in_rooms);
+  EXPECT_TRUE(choices.regions_behind && !choices.in_regions);
   const Choices without = coll::compile({.ranks = 2, .shared = true}, {&row, 1});
   EXPECT_EQ(without.choose(Collective::allreduce, 100, Algorithms::any()), Algorithm::shared);
   EXPECT_EQ(without.otherwise, coll::go_by_messages);
-  EXPECT_TRUE(without.in_rooms && !without.rooms_behind);
+  EXPECT_TRUE(without.in_regions && !without.regions_behind);
   const Choices defaults = coll::compile(two, {});
   EXPECT_EQ(defaults.otherwise, coll::go_by_messages);
 }

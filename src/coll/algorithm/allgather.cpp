@@ -194,8 +194,9 @@ int32_t allgather(Comm& comm, const Block& mine, const Blocks& all) {
   const int64_t largest = largest_of(all, comm.size);
   const int64_t total = total_of(all, comm.size);
   const Collective collective = regular ? Collective::allgather : Collective::allgatherv;
-  const auto result = shared::in_room(comm, {collective, total, largest, shared::if_suits(total > 0)},
-                                      [&](Room& room) { return shared::allgather(room, mine, all, largest); });
+  const auto result =
+      shared::in_region(comm, {collective, total, largest, shared::if_suits(total > 0)},
+                        [&](SharedRegion& region) { return shared::allgather(region, mine, all, largest); });
   if (result) return *result;
   Channel channel(comm, Tag::allgather);
   plan::allgather(channel, mine, all);

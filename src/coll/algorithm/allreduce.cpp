@@ -161,9 +161,9 @@ template void allreduce(Schedule& way, const void* send, void* receive, int64_t 
 int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
   const int64_t bytes = count * reducer.type->size;
   const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
-  const auto result = shared::in_room(
-      comm, {Collective::allreduce, bytes, bytes, able, Room::everybody, call::details_of(reducer)},
-      [&](Room& room) { return shared::allreduce(room, send, receive, count, reducer); },
+  const auto result = shared::in_region(
+      comm, {Collective::allreduce, bytes, bytes, able, SharedRegion::everybody, call::details_of(reducer)},
+      [&](SharedRegion& region) { return shared::allreduce(region, send, receive, count, reducer); },
       [&] {
         return offload::attempt({.collective = Collective::allreduce,
                                  .comm = comm,

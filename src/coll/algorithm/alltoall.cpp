@@ -101,13 +101,13 @@ int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to, bool mapped) 
   const Algorithms able =
       shared::if_suits(!regular || bytes > 0).without(Algorithm::shared, regular && from.in_place());
   const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
-  const int64_t posted = regular ? bytes * comm.size : Room::most_area;
+  const int64_t posted = regular ? bytes * comm.size : SharedRegion::most_area;
   // Smaller ones are copied in less time than ranks take to wait for each other once more.
   constexpr int64_t large = 16 << 10;
   const shared::Wanted wanted{
       .collective = collective, .bytes = bytes, .posted = posted, .able = able, .mapped = mapped && bytes >= large};
-  const auto result = shared::in_room(comm, wanted, [&](Room& room) {
-    return regular ? shared::alltoall(room, from, to, bytes) : shared::alltoallv(room, from, to);
+  const auto result = shared::in_region(comm, wanted, [&](SharedRegion& region) {
+    return regular ? shared::alltoall(region, from, to, bytes) : shared::alltoallv(region, from, to);
   });
   if (result) return *result;
   Channel channel(comm, Tag::alltoall);

@@ -88,9 +88,9 @@ template void barrier(Schedule& way);
 
 int32_t barrier(Comm& comm) {
   if (comm.size == 1) return core::no_error;
-  const auto result = shared::in_room(comm, {Collective::barrier, 0, 0, Algorithms::blocking()}, shared::barrier, [&] {
-    return offload::attempt({.collective = Collective::barrier, .comm = comm});
-  });
+  const auto result =
+      shared::in_region(comm, {Collective::barrier, 0, 0, Algorithms::blocking()}, shared::barrier,
+                        [&] { return offload::attempt({.collective = Collective::barrier, .comm = comm}); });
   if (result) return *result;
   Channel channel(comm, Tag::barrier);
   plan::barrier(channel);

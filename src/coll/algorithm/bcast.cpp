@@ -60,9 +60,9 @@ template void bcast(Schedule& way, const Block& data, int32_t root);
 int32_t bcast(Comm& comm, void* buffer, int64_t count, Type& type, int32_t root) {
   const Block data{buffer, count, &type};
   const int64_t bytes = data.bytes();
-  const auto result = shared::in_room(
+  const auto result = shared::in_region(
       comm, {Collective::bcast, bytes, bytes, shared::if_suits(bytes > 0), root},
-      [&](Room& room) { return shared::bcast(room, data, root); },
+      [&](SharedRegion& region) { return shared::bcast(region, data, root); },
       [&] {
         return offload::attempt({.collective = Collective::bcast,
                                  .comm = comm,

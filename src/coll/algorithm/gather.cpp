@@ -120,10 +120,10 @@ int32_t gather(Comm& comm, const Block& mine, const Blocks& all, int32_t root) {
   const int64_t bytes = regular ? all[0].bytes() : 0;
   const shared::Wanted wanted =
       regular ? shared::Wanted{Collective::gather, bytes, bytes, shared::if_suits(bytes > 0), root}
-              : shared::Wanted{Collective::gatherv, 0, Room::unknown_bytes, Algorithms::blocking(), root};
-  const auto result = shared::in_room(comm, wanted, [&](Room& room) {
-    if (!regular) return shared::gatherv(comm, room, mine, all, root);
-    return shared::gather(room, mine, all, bytes, root);
+              : shared::Wanted{Collective::gatherv, 0, SharedRegion::unknown_bytes, Algorithms::blocking(), root};
+  const auto result = shared::in_region(comm, wanted, [&](SharedRegion& region) {
+    if (!regular) return shared::gatherv(comm, region, mine, all, root);
+    return shared::gather(region, mine, all, bytes, root);
   });
   if (result) return *result;
   Channel channel(comm, Tag::gather);

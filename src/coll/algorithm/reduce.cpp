@@ -148,9 +148,9 @@ template void reduce_scatter(Schedule& way, const void* send, void* receive, con
 int32_t reduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
   const int64_t bytes = count * reducer.type->size;
   const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
-  const auto result =
-      shared::in_room(comm, {Collective::reduce, bytes, bytes, able, root, call::details_of(reducer)},
-                      [&](Room& room) { return shared::reduce(room, send, receive, count, reducer, root); });
+  const auto result = shared::in_region(
+      comm, {Collective::reduce, bytes, bytes, able, root, call::details_of(reducer)},
+      [&](SharedRegion& region) { return shared::reduce(region, send, receive, count, reducer, root); });
   if (result) return *result;
   Channel channel(comm, Tag::reduce);
   plan::reduce(channel, send, receive, count, reducer, root);
@@ -163,9 +163,9 @@ int32_t reduce_scatter(Comm& comm, const void* send, void* receive, const Array&
   const int64_t bytes = total * reducer.type->size;
   const Algorithms able =
       shared::if_suits(bytes > 0 && shared::suits(reducer)).without(Algorithm::shared, send == receive);
-  const auto result = shared::in_room(
-      comm, {Collective::reduce_scatter, bytes, bytes, able, Room::everybody, call::details_of(reducer)},
-      [&](Room& room) { return shared::reduce_scatter(room, send, receive, counts, total, reducer); });
+  const auto result = shared::in_region(
+      comm, {Collective::reduce_scatter, bytes, bytes, able, SharedRegion::everybody, call::details_of(reducer)},
+      [&](SharedRegion& region) { return shared::reduce_scatter(region, send, receive, counts, total, reducer); });
   if (result) return *result;
   Channel channel(comm, Tag::reduce);
   plan::reduce_scatter(channel, send, receive, counts, reducer);

@@ -92,25 +92,26 @@ template void exscan(Schedule& way, const void* send, void* receive, int64_t cou
 
 namespace {
 
-std::optional<int32_t> in_room(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer,
-                               bool inclusive) {
+std::optional<int32_t> in_region(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer,
+                                 bool inclusive) {
   const int64_t bytes = count * reducer.type->size;
   const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
-  return shared::in_room(comm, {Collective::scan, bytes, bytes, able, Room::everybody, call::details_of(reducer)},
-                         [&](Room& room) { return shared::scan(room, send, receive, count, reducer, inclusive); });
+  return shared::in_region(
+      comm, {Collective::scan, bytes, bytes, able, SharedRegion::everybody, call::details_of(reducer)},
+      [&](SharedRegion& region) { return shared::scan(region, send, receive, count, reducer, inclusive); });
 }
 
 }  // namespace
 
 int32_t scan(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
-  if (const auto result = in_room(comm, send, receive, count, reducer, true)) return *result;
+  if (const auto result = in_region(comm, send, receive, count, reducer, true)) return *result;
   Channel channel(comm, Tag::scan);
   plan::scan(channel, send, receive, count, reducer);
   return channel.finish();
 }
 
 int32_t exscan(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
-  if (const auto result = in_room(comm, send, receive, count, reducer, false)) return *result;
+  if (const auto result = in_region(comm, send, receive, count, reducer, false)) return *result;
   Channel channel(comm, Tag::exscan);
   plan::exscan(channel, send, receive, count, reducer);
   return channel.finish();

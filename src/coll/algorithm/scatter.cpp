@@ -114,13 +114,14 @@ template void scatter(Schedule& way, const Blocks& all, const Block& mine, int32
 int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root) {
   const bool regular = all.regular();
   const int64_t bytes = regular ? all[0].bytes() : 0;
-  const int64_t posted = bytes <= Room::line_bytes ? bytes : bytes * comm.size;  // small blocks have a line each
+  const int64_t posted =
+      bytes <= SharedRegion::line_bytes ? bytes : bytes * comm.size;  // small blocks have a line each
   const shared::Wanted wanted =
       regular ? shared::Wanted{Collective::scatter, bytes, posted, shared::if_suits(bytes > 0), root}
-              : shared::Wanted{Collective::scatterv, 0, Room::unknown_bytes, Algorithms::blocking(), root};
-  const auto result = shared::in_room(comm, wanted, [&](Room& room) {
-    if (!regular) return shared::scatterv(comm, room, all, mine, root);
-    return shared::scatter(room, all, mine, bytes, root);
+              : shared::Wanted{Collective::scatterv, 0, SharedRegion::unknown_bytes, Algorithms::blocking(), root};
+  const auto result = shared::in_region(comm, wanted, [&](SharedRegion& region) {
+    if (!regular) return shared::scatterv(comm, region, all, mine, root);
+    return shared::scatter(region, all, mine, bytes, root);
   });
   if (result) return *result;
   Channel channel(comm, Tag::scatter);

@@ -26,11 +26,11 @@ constexpr Between up_to(int32_t high) {
 constexpr int64_t kib = 1024;
 
 // Rows for blocking operations on one host: always, and where ranks share processors.
-constexpr Row in_room(Collective collective, Algorithm algorithm, int64_t bytes = any_bytes) {
+constexpr Row in_region(Collective collective, Algorithm algorithm, int64_t bytes = any_bytes) {
   return {.collective = collective, .algorithm = algorithm, .ranks = up_to(32), .bytes = bytes};
 }
 constexpr Row in_crowd(Collective collective, Algorithm algorithm, int64_t bytes = any_bytes) {
-  Row row = in_room(collective, algorithm, bytes);
+  Row row = in_region(collective, algorithm, bytes);
   row.crowded = true;
   return row;
 }
@@ -51,37 +51,38 @@ constexpr Row written_defaults[] = {
     // Data of any size through chunks (docs/performance-choices.md, "Collective operations in shared memory"). A root
     // would copy all data of a gather or scatter, where messages have each rank copy its own; in a scan the last rank
     // would combine those of all.
-    in_room(Collective::barrier, shared),
-    in_room(Collective::bcast, shared),
+    in_region(Collective::barrier, shared),
+    in_region(Collective::bcast, shared),
     in_crowd(Collective::gather, shared),
     within(2, Collective::gather, shared),
-    in_room(Collective::gather, shared, 8 * kib),
+    in_region(Collective::gather, shared, 8 * kib),
     in_crowd(Collective::scatter, shared),
     within(2, Collective::scatter, shared),
-    in_room(Collective::scatter, shared, 8 * kib),
-    in_room(Collective::gatherv, shared),
-    in_room(Collective::scatterv, shared),
-    in_room(Collective::allgather, shared),
-    in_room(Collective::allgather, single_copy),
-    in_room(Collective::alltoall, shared),
-    in_room(Collective::alltoall, single_copy),
-    in_room(Collective::alltoallv, shared),
-    in_room(Collective::alltoallv, single_copy),
-    in_room(Collective::reduce, shared),
-    in_room(Collective::reduce, single_copy),
-    in_room(Collective::allreduce, shared),
-    in_room(Collective::allreduce, single_copy),
-    in_room(Collective::reduce_scatter, shared),
-    in_room(Collective::reduce_scatter, single_copy),
+    in_region(Collective::scatter, shared, 8 * kib),
+    in_region(Collective::gatherv, shared),
+    in_region(Collective::scatterv, shared),
+    in_region(Collective::allgather, shared),
+    in_region(Collective::allgather, single_copy),
+    in_region(Collective::alltoall, shared),
+    in_region(Collective::alltoall, single_copy),
+    in_region(Collective::alltoallv, shared),
+    in_region(Collective::alltoallv, single_copy),
+    in_region(Collective::reduce, shared),
+    in_region(Collective::reduce, single_copy),
+    in_region(Collective::allreduce, shared),
+    in_region(Collective::allreduce, single_copy),
+    in_region(Collective::reduce_scatter, shared),
+    in_region(Collective::reduce_scatter, single_copy),
     within(8, Collective::scan, shared),
-    in_room(Collective::scan, shared, 8 * kib),
-    in_room(Collective::scan, single_copy),
+    in_region(Collective::scan, shared, 8 * kib),
+    in_region(Collective::scan, single_copy),
     {Collective::barrier, leaders},
     // Every other rank is switched to twice at most, which is what counts when ranks outnumber cores. Beyond, the first
     // would be the bottleneck.
     {.collective = Collective::barrier, .algorithm = flat, .ranks = up_to(32), .hosts = up_to(1)},
     {Collective::barrier, dissemination},
-    // For more ranks than rooms are for, and for several hosts, the rows below are those that `weft simulate` found
+    // For more ranks than shared regions are for, and for several hosts, the rows below are those that `weft simulate`
+    // found
     // best (docs/performance-choices.md, "Collective operations between hosts").
     {.collective = Collective::bcast, .algorithm = leaders, .bytes = 64 * kib},
     {.collective = Collective::bcast, .algorithm = tree, .bytes = 128 * kib},
@@ -130,7 +131,7 @@ constexpr Row written_defaults[] = {
     // (docs/performance-choices.md, "Nonblocking operations on one host").
     within_crowd(Collective::allgather, ring, 512 * kib),
     within(32, Collective::allgather, ring, 64 * kib),
-    in_room(Collective::allgather, peer_copy),
+    in_region(Collective::allgather, peer_copy),
     {.collective = Collective::allgather,
      .algorithm = neighbours,
      .ranks = up_to(128),
@@ -142,13 +143,13 @@ constexpr Row written_defaults[] = {
     {.collective = Collective::alltoall, .algorithm = bruck, .ranks = {64}, .bytes = 16},
     within_crowd(Collective::alltoall, pairwise),
     within(32, Collective::alltoall, pairwise, 32 * kib),
-    in_room(Collective::alltoall, peer_copy),
+    in_region(Collective::alltoall, peer_copy),
     {Collective::alltoall, pairwise},
     {Collective::alltoallv, pairwise},
     {.collective = Collective::reduce, .algorithm = leaders, .bytes = 16 * kib},
     {.collective = Collective::reduce, .algorithm = tree, .bytes = 16 * kib},
     within(32, Collective::reduce, tree, 512 * kib),
-    in_room(Collective::reduce, peer_copy),
+    in_region(Collective::reduce, peer_copy),
     // On one host a parent reads its children's data, which costs less than the steps of parts.
     {.collective = Collective::reduce, .algorithm = tree, .ranks = up_to(32), .hosts = up_to(1)},
     // Halving has ranks beyond a power of two send and take all data once more.
@@ -162,7 +163,7 @@ constexpr Row written_defaults[] = {
     {.collective = Collective::allreduce, .algorithm = doubling, .ranks = up_to(32), .bytes = 16 * kib},
     within_crowd(Collective::allreduce, split, 128 * kib),
     within(32, Collective::allreduce, split, 64 * kib),
-    in_room(Collective::allreduce, peer_copy),
+    in_region(Collective::allreduce, peer_copy),
     {.collective = Collective::allreduce, .algorithm = doubling, .bytes = 4 * kib},
     {.collective = Collective::allreduce, .algorithm = ring, .ranks = up_to(2)},
     {.collective = Collective::allreduce, .algorithm = split, .bytes = 512 * kib},
@@ -532,12 +533,12 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
         continue;
       }
       if (choice.algorithm == peer_copy) continue;  // decides nothing for blocking operations
-      choices.in_rooms |=
+      choices.in_regions |=
           (choice.algorithm == Algorithm::shared || choice.algorithm == single_copy) && choice.bytes > decided;
       decided = std::max(decided, choice.bytes);
     }
   }
-  if (choices.otherwise == ask_offload) choices.rooms_behind = std::exchange(choices.in_rooms, false);
+  if (choices.otherwise == ask_offload) choices.regions_behind = std::exchange(choices.in_regions, false);
   return choices;
 }
 

@@ -37,7 +37,7 @@ struct Operation {
   const Reducer* reducer = nullptr;
   const void* data = nullptr;
   int64_t first_byte = 0;
-  bool own_first = false;  // our data come before those of the last rank, as in a room's reduce
+  bool own_first = false;  // our data come before those of the last rank, as in the reduce of a shared region
   bool posts = false;
 
   void fail(int32_t error) {

@@ -8,7 +8,7 @@
 #include "coll/agree/agree.hpp"
 #include "coll/plan/pattern.hpp"
 #include "coll/shm/deferred_release.hpp"
-#include "coll/shm/room.hpp"
+#include "coll/shm/shared_region.hpp"
 #include "core/memory/shared.hpp"
 #include "core/object/failure.hpp"
 #include "core/object/identity.hpp"
@@ -68,7 +68,7 @@ Desks::~Desks() {
 }
 
 Desks& Desks::of(core::Comm& comm) {
-  std::unique_ptr<Desks>& desks = Room::place_of_desks(comm);
+  std::unique_ptr<Desks>& desks = SharedRegion::place_of_desks(comm);
   if (desks == nullptr) {
     desks.reset(new (std::nothrow) Desks(comm));
     if (desks != nullptr) desks->founding_.reset(new (std::nothrow) Founding(*desks));
@@ -80,7 +80,7 @@ Desks& Desks::of(core::Comm& comm) {
 }
 
 bool Desks::may_seat(const core::Comm& comm, bool repeats) {
-  const Desks* desks = Room::desks(comm);
+  const Desks* desks = SharedRegion::desks(comm);
   if (desks == nullptr) return true;
   return desks->state() != State::none && (!repeats || desks->rows_taken_ < rows);
 }

@@ -21,12 +21,12 @@ namespace {
 
 using core::MemoryRef;
 
-// Memory for an operation; without it the room breaks.
+// Memory for an operation; without it the region breaks.
 class Memory {
  public:
-  [[nodiscard]] unsigned char* take(Room& room, int64_t bytes) {
+  [[nodiscard]] unsigned char* take(SharedRegion& region, int64_t bytes) {
     data_.reset(new (std::nothrow) unsigned char[static_cast<size_t>(bytes)]);
-    if (data_ == nullptr) room.give_up(core::no_memory);
+    if (data_ == nullptr) region.give_up(core::no_memory);
     return data_.get();
   }
 
@@ -39,30 +39,30 @@ MemoryRef name(const void* data, int64_t bytes) {
 }
 
 // Says where our data of this phase are.
-bool show(Room& room, int64_t phase, const void* data, int64_t bytes) {
-  unsigned char* place = room.open(phase);
+bool show(SharedRegion& region, int64_t phase, const void* data, int64_t bytes) {
+  unsigned char* place = region.open(phase);
   if (place == nullptr) return false;
   const MemoryRef memory = name(data, bytes);
   std::memcpy(place, &memory, sizeof memory);
-  room.post(phase);
+  region.post(phase);
   return true;
 }
 
-bool find(Room& room, int32_t rank, int64_t phase, MemoryRef& memory) {
-  const unsigned char* place = room.await(rank, phase);
+bool find(SharedRegion& region, int32_t rank, int64_t phase, MemoryRef& memory) {
+  const unsigned char* place = region.await(rank, phase);
   if (place == nullptr) return false;
   std::memcpy(&memory, place, sizeof memory);
   return true;
 }
 
 // The packed data of a rank into a block of ours.
-bool read_block(Room& room, int32_t rank, const MemoryRef& from, const Block& to, int64_t bytes) {
-  if (to.type->contiguous) return room.read(rank, from, to.data, bytes);
-  const std::span<unsigned char> scratch = room.scratch(0);
+bool read_block(SharedRegion& region, int32_t rank, const MemoryRef& from, const Block& to, int64_t bytes) {
+  if (to.type->contiguous) return region.read(rank, from, to.data, bytes);
+  const std::span<unsigned char> scratch = region.scratch(0);
   const auto most = static_cast<int64_t>(scratch.size());
   for (int64_t at = 0; at < bytes; at += most) {
     const int64_t n = std::min(most, bytes - at);
-    if (!room.read(rank, advanced(from, static_cast<uint64_t>(at)), scratch.data(), n)) return false;
+    if (!region.read(rank, advanced(from, static_cast<uint64_t>(at)), scratch.data(), n)) return false;
     unpack_piece(scratch.data(), to, at, n);
   }
   return true;
@@ -70,9 +70,9 @@ bool read_block(Room& room, int32_t rank, const MemoryRef& from, const Block& to
 
 // Calls `take` with every other rank, beginning behind ours so that not all read from the same at once.
 template <class Take>
-bool each_other(const Room& room, Take take) {
-  for (int32_t i = 1; i < room.size(); ++i) {
-    if (!take((room.rank() + i) % room.size())) return false;
+bool each_other(const SharedRegion& region, Take take) {
+  for (int32_t i = 1; i < region.size(); ++i) {
+    if (!take((region.rank() + i) % region.size())) return false;
   }
   return true;
 }
@@ -80,24 +80,24 @@ bool each_other(const Room& room, Take take) {
 // The data that all ranks show in a phase.
 class Sources {
  public:
-  Sources(Room& room, const void* ours) : room_(room), ours_(static_cast<const unsigned char*>(ours)) {}
+  Sources(SharedRegion& region, const void* ours) : region_(region), ours_(static_cast<const unsigned char*>(ours)) {}
 
   bool find_all(int64_t phase) {
-    return each_other(room_, [&](int32_t r) { return find(room_, r, phase, memory_[r]); });
+    return each_other(region_, [&](int32_t r) { return find(region_, r, phase, memory_[r]); });
   }
   // Elements of all ranks, `at` bytes into their data, in the order of ranks: into `result`, which is memory of its own
   // or, `in_place`, our own data.
   bool combine(int64_t at, int64_t bytes, const Reducer& reducer, void* result, bool in_place) {
     const int64_t size = reducer.type->size;
-    const int64_t most = static_cast<int64_t>(room_.scratch(0).size()) / size * size;
+    const int64_t most = static_cast<int64_t>(region_.scratch(0).size()) / size * size;
     for (int64_t i = 0; i < bytes; i += most) {
       const int64_t n = std::min(most, bytes - i);
       unsigned char* const to = static_cast<unsigned char*>(result) + i;
-      unsigned char* const sum = in_place ? room_.scratch(0).data() : to;
-      for (int32_t r = room_.size() - 1; r >= 0; --r) {
-        const bool first = r == room_.size() - 1;
+      unsigned char* const sum = in_place ? region_.scratch(0).data() : to;
+      for (int32_t r = region_.size() - 1; r >= 0; --r) {
+        const bool first = r == region_.size() - 1;
         const void* data = nullptr;
-        if (!take(r, at + i, n, first ? sum : room_.scratch(1).data(), first, data)) return false;
+        if (!take(r, at + i, n, first ? sum : region_.scratch(1).data(), first, data)) return false;
         if (!first) reducer.apply(data, sum, n / size);
       }
       if (in_place) base::copy(to, sum, static_cast<size_t>(n));
@@ -109,7 +109,8 @@ class Sources {
   // A rank's data: copied to `to`, or, ours and not `wanted` there, where they are.
   bool take(int32_t rank, int64_t at, int64_t bytes, unsigned char* to, bool wanted, const void*& data) {
     data = to;
-    if (rank != room_.rank()) return room_.read(rank, advanced(memory_[rank], static_cast<uint64_t>(at)), to, bytes);
+    if (rank != region_.rank())
+      return region_.read(rank, advanced(memory_[rank], static_cast<uint64_t>(at)), to, bytes);
     if (wanted) {
       base::copy(to, ours_ + at, static_cast<size_t>(bytes));
     } else {
@@ -118,7 +119,7 @@ class Sources {
     return true;
   }
 
-  Room& room_;
+  SharedRegion& region_;
   const unsigned char* ours_;
   MemoryRef memory_[most_sharing];
 };
@@ -128,14 +129,14 @@ unsigned char* offset(void* data, int64_t bytes) {
 }
 
 // Our share of the sum of all ranks' `send`: into `result`, in bytes [share.first, + share.count).
-bool reduce_share(Room& room, int64_t phase, const void* send, int64_t total, const Share& share,
+bool reduce_share(SharedRegion& region, int64_t phase, const void* send, int64_t total, const Share& share,
                   const Reducer& reducer, void* result, bool in_place) {
-  Sources sources(room, send);
-  if (!show(room, phase, send, total) || !sources.find_all(phase) ||
+  Sources sources(region, send);
+  if (!show(region, phase, send, total) || !sources.find_all(phase) ||
       !sources.combine(share.first, share.count, reducer, result, in_place)) {
     return false;
   }
-  room.pass(phase);
+  region.pass(phase);
   return true;
 }
 
@@ -147,27 +148,27 @@ Share bytes_of(int64_t count, int64_t size, int32_t rank, int32_t ranks) {
 
 }  // namespace
 
-int32_t allgather(Room& room, const Block& mine, const Blocks& all) {
-  const Block own = mine.in_place() ? all[room.rank()] : mine;
-  const int64_t phase = room.next();
+int32_t allgather(SharedRegion& region, const Block& mine, const Blocks& all) {
+  const Block own = mine.in_place() ? all[region.rank()] : mine;
+  const int64_t phase = region.next();
   Memory packed;
   const void* data = own.data;
   if (!own.type->contiguous && own.bytes() > 0) {
-    unsigned char* const aside = packed.take(room, own.bytes());
-    if (aside == nullptr) return room.end();
+    unsigned char* const aside = packed.take(region, own.bytes());
+    if (aside == nullptr) return region.end();
     pack_piece(own, 0, aside, own.bytes());
     data = aside;
   }
-  const bool read = show(room, phase, data, own.bytes()) && each_other(room, [&](int32_t r) {
+  const bool read = show(region, phase, data, own.bytes()) && each_other(region, [&](int32_t r) {
                       MemoryRef memory{};
                       const Block block = all[r];
                       return block.bytes() == 0 ||
-                             (find(room, r, phase, memory) && read_block(room, r, memory, block, block.bytes()));
+                             (find(region, r, phase, memory) && read_block(region, r, memory, block, block.bytes()));
                     });
-  if (!read) return room.end();
-  room.pass(phase);
-  const int32_t error = mine.in_place() ? core::no_error : copy_block(mine, all[room.rank()]);
-  if (!room.await_passed(phase)) return room.end();
+  if (!read) return region.end();
+  region.pass(phase);
+  const int32_t error = mine.in_place() ? core::no_error : copy_block(mine, all[region.rank()]);
+  if (!region.await_passed(phase)) return region.end();
   return error;
 }
 
@@ -198,16 +199,16 @@ bool is_in_slot(const unsigned char* slot) {
 
 }  // namespace
 
-int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
-  room.use_chunks(Room::most_area);
-  const Slots slots(room.place_bytes(), room.size());
-  static_assert(Room::most_areas / most_sharing / 2 / most_sharing >=
+int32_t alltoall(SharedRegion& region, const Blocks& from, const Blocks& to) {
+  region.use_chunks(SharedRegion::most_area);
+  const Slots slots(region.place_bytes(), region.size());
+  static_assert(SharedRegion::most_areas / most_sharing / 2 / most_sharing >=
                 Slots::head + static_cast<int64_t>(sizeof(MemoryRef)));
   const bool in_place = from.in_place();
   const Blocks& out = in_place ? to : from;
   bool all_here = true;
   int64_t aside_bytes = 0;
-  (void)each_other(room, [&](int32_t r) {
+  (void)each_other(region, [&](int32_t r) {
     const Block block = out[r];
     const Lies lies = lies_of(block, slots, in_place);
     all_here = all_here && lies == Lies::in_slot;
@@ -215,13 +216,13 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
     return true;
   });
   Memory memory;
-  unsigned char* aside = aside_bytes > 0 ? memory.take(room, aside_bytes) : nullptr;
-  if (aside_bytes > 0 && aside == nullptr) return room.end();
+  unsigned char* aside = aside_bytes > 0 ? memory.take(region, aside_bytes) : nullptr;
+  if (aside_bytes > 0 && aside == nullptr) return region.end();
 
-  const int64_t phase = room.next();
-  unsigned char* const place = room.open(phase);
-  if (place == nullptr) return room.end();
-  (void)each_other(room, [&](int32_t r) {
+  const int64_t phase = region.next();
+  unsigned char* const place = region.open(phase);
+  if (place == nullptr) return region.end();
+  (void)each_other(region, [&](int32_t r) {
     const Block block = out[r];
     unsigned char* const slot = place + r * slots.bytes();
     const Lies lies = lies_of(block, slots, in_place);
@@ -242,17 +243,17 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
     std::memcpy(Slots::data(slot), &there, sizeof there);
     return true;
   });
-  room.post(phase);
+  region.post(phase);
 
-  if (in_place && !room.await_all(phase)) return room.end();
-  const bool taken = each_other(room, [&](int32_t r) {
-    const unsigned char* theirs = room.await(r, phase);
+  if (in_place && !region.await_all(phase)) return region.end();
+  const bool taken = each_other(region, [&](int32_t r) {
+    const unsigned char* theirs = region.await(r, phase);
     if (theirs == nullptr) return false;
     const Block block = to[r];
-    const unsigned char* const slot = theirs + room.rank() * slots.bytes();
+    const unsigned char* const slot = theirs + region.rank() * slots.bytes();
     const int64_t bytes = Slots::size(slot);
     if (bytes < 0 || bytes > block.bytes()) {
-      room.truncate(r, bytes, block.bytes());
+      region.truncate(r, bytes, block.bytes());
       return false;
     }
     if (is_in_slot(slot) && slots.has_room(bytes)) {
@@ -261,103 +262,107 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
     }
     MemoryRef there{};
     std::memcpy(&there, Slots::data(slot), sizeof there);
-    return read_block(room, r, there, block, bytes);
+    return read_block(region, r, there, block, bytes);
   });
-  if (!taken) return room.end();
-  room.pass(phase);
-  const int32_t error = in_place ? core::no_error : copy_block(from[room.rank()], to[room.rank()]);
-  if (!all_here && !room.await_passed(phase)) return room.end();
+  if (!taken) return region.end();
+  region.pass(phase);
+  const int32_t error = in_place ? core::no_error : copy_block(from[region.rank()], to[region.rank()]);
+  if (!all_here && !region.await_passed(phase)) return region.end();
   return error;
 }
 
-int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
+int32_t reduce(SharedRegion& region, const void* send, void* receive, int64_t count, const Reducer& reducer,
+               int32_t root) {
   const int64_t size = reducer.type->size;
   const int64_t total = count * size;
-  const bool is_root = room.rank() == root;
+  const bool is_root = region.rank() == root;
   const bool in_place = is_root && send == receive;
-  const int64_t phase = room.next();
-  if (room.size() == 2) {  // the root reads all: nothing that was just written
+  const int64_t phase = region.next();
+  if (region.size() == 2) {  // the root reads all: nothing that was just written
     if (is_root) {
-      (void)reduce_share(room, phase, send, total, {0, total}, reducer, receive, in_place);
-    } else if (show(room, phase, send, total)) {
-      room.pass(phase);
-      (void)room.await_passed(root, phase);
+      (void)reduce_share(region, phase, send, total, {0, total}, reducer, receive, in_place);
+    } else if (show(region, phase, send, total)) {
+      region.pass(phase);
+      (void)region.await_passed(root, phase);
     }
-    return room.end();
+    return region.end();
   }
-  const Share mine = bytes_of(count, size, room.rank(), room.size());
+  const Share mine = bytes_of(count, size, region.rank(), region.size());
   Memory memory;
-  unsigned char* const result = is_root ? offset(receive, mine.first) : memory.take(room, mine.count);
-  if (result == nullptr || !reduce_share(room, phase, send, total, mine, reducer, result, in_place)) return room.end();
-  const int64_t shares = room.next();
-  if (!show(room, shares, result, mine.count)) return room.end();
+  unsigned char* const result = is_root ? offset(receive, mine.first) : memory.take(region, mine.count);
+  if (result == nullptr || !reduce_share(region, phase, send, total, mine, reducer, result, in_place))
+    return region.end();
+  const int64_t shares = region.next();
+  if (!show(region, shares, result, mine.count)) return region.end();
   if (is_root) {
-    const bool read = each_other(room, [&](int32_t r) {
-      const Share theirs = bytes_of(count, size, r, room.size());
+    const bool read = each_other(region, [&](int32_t r) {
+      const Share theirs = bytes_of(count, size, r, region.size());
       MemoryRef there{};
-      return find(room, r, shares, there) && room.read(r, there, offset(receive, theirs.first), theirs.count);
+      return find(region, r, shares, there) && region.read(r, there, offset(receive, theirs.first), theirs.count);
     });
-    if (!read) return room.end();
+    if (!read) return region.end();
   }
-  room.pass(shares);
-  if (room.await_passed(phase)) (void)room.await_passed(root, shares);
-  return room.end();
+  region.pass(shares);
+  if (region.await_passed(phase)) (void)region.await_passed(root, shares);
+  return region.end();
 }
 
-int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+int32_t allreduce(SharedRegion& region, const void* send, void* receive, int64_t count, const Reducer& reducer) {
   const int64_t size = reducer.type->size;
   const int64_t total = count * size;
-  const int64_t phase = room.next();
-  if (room.size() == 2 && send != receive) {  // both read all, as above
-    if (reduce_share(room, phase, send, total, {0, total}, reducer, receive, false)) (void)room.await_passed(phase);
-    return room.end();
+  const int64_t phase = region.next();
+  if (region.size() == 2 && send != receive) {  // both read all, as above
+    if (reduce_share(region, phase, send, total, {0, total}, reducer, receive, false)) (void)region.await_passed(phase);
+    return region.end();
   }
-  const Share mine = bytes_of(count, size, room.rank(), room.size());
-  if (!reduce_share(room, phase, send, total, mine, reducer, offset(receive, mine.first), send == receive)) {
-    return room.end();
+  const Share mine = bytes_of(count, size, region.rank(), region.size());
+  if (!reduce_share(region, phase, send, total, mine, reducer, offset(receive, mine.first), send == receive)) {
+    return region.end();
   }
-  const int64_t shares = room.next();
+  const int64_t shares = region.next();
   const bool read =
-      show(room, shares, receive, total) && each_other(room, [&](int32_t r) {
-        const Share theirs = bytes_of(count, size, r, room.size());
+      show(region, shares, receive, total) && each_other(region, [&](int32_t r) {
+        const Share theirs = bytes_of(count, size, r, region.size());
         MemoryRef there{};
-        return find(room, r, shares, there) && room.read(r, advanced(there, static_cast<uint64_t>(theirs.first)),
-                                                         offset(receive, theirs.first), theirs.count);
+        return find(region, r, shares, there) && region.read(r, advanced(there, static_cast<uint64_t>(theirs.first)),
+                                                             offset(receive, theirs.first), theirs.count);
       });
-  if (!read) return room.end();
-  room.pass(shares);
-  (void)room.await_passed(shares);
-  return room.end();
+  if (!read) return region.end();
+  region.pass(shares);
+  (void)region.await_passed(shares);
+  return region.end();
 }
 
-int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array& counts, const Reducer& reducer) {
+int32_t reduce_scatter(SharedRegion& region, const void* send, void* receive, const Array& counts,
+                       const Reducer& reducer) {
   const int64_t size = reducer.type->size;
   int64_t total = 0;
-  Share mine{0, counts[room.rank()] * size};
-  for (int32_t r = 0; r < room.size(); ++r) {
-    if (r == room.rank()) mine.first = total;
+  Share mine{0, counts[region.rank()] * size};
+  for (int32_t r = 0; r < region.size(); ++r) {
+    if (r == region.rank()) mine.first = total;
     total += counts[r] * size;
   }
   // In place the result goes where others still read.
   const bool in_place = send == receive;
   Memory memory;
   void* result = receive;
-  if (in_place) result = memory.take(room, mine.count);
-  if (in_place && result == nullptr) return room.end();
-  const int64_t phase = room.next();
-  if (!reduce_share(room, phase, send, total, mine, reducer, result, false)) return room.end();
-  if (room.await_passed(phase) && in_place) base::copy(receive, result, static_cast<size_t>(mine.count));
-  return room.end();
+  if (in_place) result = memory.take(region, mine.count);
+  if (in_place && result == nullptr) return region.end();
+  const int64_t phase = region.next();
+  if (!reduce_share(region, phase, send, total, mine, reducer, result, false)) return region.end();
+  if (region.await_passed(phase) && in_place) base::copy(receive, result, static_cast<size_t>(mine.count));
+  return region.end();
 }
 
 // From rank to rank, piece by piece: each adds its own data to the sum of those below it.
-int32_t scan(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
+int32_t scan(SharedRegion& region, const void* send, void* receive, int64_t count, const Reducer& reducer,
+             bool inclusive) {
   const int64_t size = reducer.type->size;
   const int64_t total = count * size;
-  const int64_t most = static_cast<int64_t>(room.scratch(0).size()) / size * size;
+  const int64_t most = static_cast<int64_t>(region.scratch(0).size()) / size * size;
   const bool in_place = send == receive;
-  const bool first = room.rank() == 0;
-  const bool last = room.rank() == room.size() - 1;
+  const bool first = region.rank() == 0;
+  const bool last = region.rank() == region.size() - 1;
   // Where the sum up to our data is, for the next rank; that of the first rank is there.
   const void* shown = send;
   unsigned char* sums = nullptr;
@@ -366,36 +371,36 @@ int32_t scan(Room& room, const void* send, void* receive, int64_t count, const R
     sums = static_cast<unsigned char*>(receive);
     if (!first) shown = sums;
   } else if (!inclusive && !last && (!first || in_place)) {
-    sums = memory.take(room, total);
-    if (sums == nullptr) return room.end();
+    sums = memory.take(region, total);
+    if (sums == nullptr) return region.end();
     shown = sums;
   }
-  int64_t phase = room.next();
-  if (room.open(phase) == nullptr) return room.end();
-  room.post(phase);
-  if (in_place && !room.await_all(phase)) return room.end();
-  room.pass(phase);
+  int64_t phase = region.next();
+  if (region.open(phase) == nullptr) return region.end();
+  region.post(phase);
+  if (in_place && !region.await_all(phase)) return region.end();
+  region.pass(phase);
   for (int64_t at = 0; at < total; at += most) {
-    phase = room.next();
+    phase = region.next();
     const int64_t bytes = std::min(most, total - at);
-    if (first && shown == send && !show(room, phase, shown, total)) return room.end();
+    if (first && shown == send && !show(region, phase, shown, total)) return region.end();
     if (sums != nullptr && sums != send) {
       base::copy(sums + at, static_cast<const unsigned char*>(send) + at, static_cast<size_t>(bytes));
     }
     if (!first) {
       MemoryRef there{};
-      unsigned char* const before = inclusive ? room.scratch(0).data() : offset(receive, at);
-      if (!find(room, room.rank() - 1, phase, there) ||
-          !room.read(room.rank() - 1, advanced(there, static_cast<uint64_t>(at)), before, bytes)) {
-        return room.end();
+      unsigned char* const before = inclusive ? region.scratch(0).data() : offset(receive, at);
+      if (!find(region, region.rank() - 1, phase, there) ||
+          !region.read(region.rank() - 1, advanced(there, static_cast<uint64_t>(at)), before, bytes)) {
+        return region.end();
       }
       if (sums != nullptr) reducer.apply(before, sums + at, bytes / size);
     }
-    if (!last && !(first && shown == send) && !show(room, phase, shown, total)) return room.end();
-    room.pass(phase);
+    if (!last && !(first && shown == send) && !show(region, phase, shown, total)) return region.end();
+    region.pass(phase);
   }
-  if (!last) (void)room.await_passed(room.rank() + 1, phase);
-  return room.end();
+  if (!last) (void)region.await_passed(region.rank() + 1, phase);
+  return region.end();
 }
 
 }  // namespace weft::coll::single_copy

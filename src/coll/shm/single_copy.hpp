@@ -2,26 +2,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Blocking collective operations on large data: the ranks meet in a room (coll/shm/room.hpp), and each reads what it
-// needs from the buffers of the others, once. A rank returns when nobody reads its buffers any more. Reductions combine
-// in the order of ranks, as those through chunks do: their results are the same.
+// Blocking collective operations on large data: the ranks meet in a shared region (coll/shm/shared_region.hpp), and
+// each reads what it needs from the buffers of the others, once. A rank returns when nobody reads its buffers any more.
+// Reductions combine in the order of ranks, as those through chunks do: their results are the same.
 
 #include "coll/plan/block.hpp"
 #include "coll/plan/reducer.hpp"
-#include "coll/shm/room.hpp"
+#include "coll/shm/shared_region.hpp"
 
 namespace weft::coll::single_copy {
 
 // Blocks of any layout and size.
-[[nodiscard]] int32_t allgather(Room& room, const Block& mine, const Blocks& all);
-[[nodiscard]] int32_t alltoall(Room& room, const Blocks& from, const Blocks& to);
+[[nodiscard]] int32_t allgather(SharedRegion& region, const Block& mine, const Blocks& all);
+[[nodiscard]] int32_t alltoall(SharedRegion& region, const Blocks& from, const Blocks& to);
 // Types without gaps (shared::suits). In place: `send` is `receive`.
-[[nodiscard]] int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer,
-                             int32_t root);
-[[nodiscard]] int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer);
-[[nodiscard]] int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array& counts,
+[[nodiscard]] int32_t reduce(SharedRegion& region, const void* send, void* receive, int64_t count,
+                             const Reducer& reducer, int32_t root);
+[[nodiscard]] int32_t allreduce(SharedRegion& region, const void* send, void* receive, int64_t count,
+                                const Reducer& reducer);
+[[nodiscard]] int32_t reduce_scatter(SharedRegion& region, const void* send, void* receive, const Array& counts,
                                      const Reducer& reducer);
-[[nodiscard]] int32_t scan(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer,
+[[nodiscard]] int32_t scan(SharedRegion& region, const void* send, void* receive, int64_t count, const Reducer& reducer,
                            bool inclusive);
 
 }  // namespace weft::coll::single_copy

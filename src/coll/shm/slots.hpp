@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Blocks for other ranks in a place of a room (coll/shm/room.hpp), of sizes that only the two sides know: a slot has
-// the size of a block and, where there is room, its data.
+// Blocks for other ranks in a place of a shared region (coll/shm/shared_region.hpp), of sizes that only the two sides
+// know: a slot has the size of a block and, where there is room, its data.
 
 #include <algorithm>
 #include <cstring>

@@ -14,9 +14,9 @@
 #include "transport/api/transport.hpp"
 
 namespace weft::coll {
-struct Choices;  // coll/select/select.hpp
-class Room;      // coll/shm/room.hpp
-class Offload;   // coll/offload/offload.hpp
+struct Choices;      // coll/select/select.hpp
+class SharedRegion;  // coll/shm/shared_region.hpp
+class Offload;       // coll/offload/offload.hpp
 }  // namespace weft::coll
 
 namespace weft::core {
@@ -86,7 +86,8 @@ struct Comm : base::Object {
   const Hosts* hosts = nullptr;  // of an intracommunicator: the hosts of its group; nullptr: no difference
   // Which algorithms its collective operations take; nullptr until the first of them has found out.
   mutable std::atomic<const coll::Choices*> choices{nullptr};
-  coll::Room* room = nullptr;        // where its ranks meet in collective operations; made in the first that wants it
+  coll::SharedRegion* region =
+      nullptr;                       // where its ranks meet in collective operations; made in the first that wants it
   coll::Offload* offload = nullptr;  // its part in a component that does collective operations
   Truncation truncation;             // of the last blocking collective operation that had one
   const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
@@ -107,7 +108,7 @@ void describe_comm(Comm& comm, uint32_t context, Group* group);
 [[nodiscard]] bool spans_jobs(const Group& group);
 
 // The host of a rank, as a number that is the same for all ranks of it and for no other. Ranks of another job count as
-// on another host: they have no rooms and no shared windows in common with ours.
+// on another host: they have no shared regions and no shared windows in common with ours.
 [[nodiscard]] int32_t host_of(int32_t job_rank);
 
 // The same later, for one that was made without a context.

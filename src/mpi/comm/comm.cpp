@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "coll/offload/offload.hpp"
-#include "coll/shm/room.hpp"
+#include "coll/shm/shared_region.hpp"
 #include "core/dynamic/processes.hpp"
 #include "core/protocol/p2p.hpp"
 #include "mpi/comm/group.hpp"
@@ -66,7 +66,7 @@ int no_intercomm(const char* function, const Comm& comm) {
 constinit Comm* parent_comm = nullptr;
 
 void release_comm_parts(Comm& comm) {
-  coll::Room::leave(comm);
+  coll::SharedRegion::leave(comm);
   coll::Offload::leave(comm);
   drop_topology(comm);
   drop_stream(comm);

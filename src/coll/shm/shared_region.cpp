@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "coll/shm/room.hpp"
+#include "coll/shm/shared_region.hpp"
 
 #include <algorithm>
 #include <new>
@@ -20,8 +20,8 @@ namespace weft::coll {
 
 namespace {
 
-constexpr int64_t area_step = Room::most_chunks * 4096;
-constexpr int64_t least_area = Room::most_areas / most_sharing;
+constexpr int64_t area_step = SharedRegion::most_chunks * 4096;
+constexpr int64_t least_area = SharedRegion::most_areas / most_sharing;
 static_assert(least_area % area_step == 0);
 
 uint64_t sample_of(int32_t rank) {
@@ -30,12 +30,12 @@ uint64_t sample_of(int32_t rank) {
 
 }  // namespace
 
-Room::Room(core::Comm& comm)
+SharedRegion::SharedRegion(core::Comm& comm)
     : comm_(comm), size_(comm.size), rank_(comm.rank), wakeup_(comm), sample_(sample_of(comm.rank)), depth_(lines) {}
 
 // Memory of rank 0, `ours` there, for all of them; nullptr on all ranks when one of them cannot have it. `alike` is
 // true where it was on all ranks.
-char* Room::share_memory(size_t bytes, void*& ours, bool* alike) {
+char* SharedRegion::share_memory(size_t bytes, void*& ours, bool* alike) {
   core::MemoryRef memory{0, core::MemoryRef::no_key};
   if (ours != nullptr) memory = core::memory::register_memory(ours, bytes);
   const Founders all = founders_of(comm_);
@@ -55,7 +55,7 @@ char* Room::share_memory(size_t bytes, void*& ours, bool* alike) {
   return nullptr;
 }
 
-bool Room::make_boards() {
+bool SharedRegion::make_boards() {
   const size_t bytes = boards_bytes(size_);
   if (rank_ == 0) {
     release_empty();
@@ -72,7 +72,7 @@ bool Room::make_boards() {
 }
 
 // The others have told where; see shared::enter().
-bool Room::reads_all() const {
+bool SharedRegion::reads_all() const {
   for (int32_t r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     uint64_t sample = 0;
@@ -84,7 +84,7 @@ bool Room::reads_all() const {
 }
 
 // Each rank touches its own chunks first, and what it does not need is not touched: there may be many communicators.
-void Room::make_chunks() {
+void SharedRegion::make_chunks() {
   area_ = std::min(most_area, most_areas / size_ / area_step * area_step);
   if (rank_ == 0) {
     release_empty();
@@ -108,49 +108,49 @@ void Room::make_chunks() {
   if (!can_read_) scratch_.reset();
 }
 
-Room& Room::made(core::Comm& comm) {
-  if (comm.room == nullptr) comm.room = new (std::nothrow) Room(comm);
-  if (comm.room == nullptr) {  // the others would wait for this rank
+SharedRegion& SharedRegion::made(core::Comm& comm) {
+  if (comm.region == nullptr) comm.region = new (std::nothrow) SharedRegion(comm);
+  if (comm.region == nullptr) {  // the others would wait for this rank
     core::out_of_memory({.cause = "no memory for a communicator", .remedy = "free memory on this host"});
   }
-  return *comm.room;
+  return *comm.region;
 }
 
-[[gnu::cold]] Room* Room::made_with_boards(core::Comm& comm) {
-  Room& room = made(comm);
-  if (!room.tried_) (void)room.make_boards();
-  room.tried_ = true;
-  return room.head_ != nullptr ? &room : nullptr;
+[[gnu::cold]] SharedRegion* SharedRegion::made_with_boards(core::Comm& comm) {
+  SharedRegion& region = made(comm);
+  if (!region.tried_) (void)region.make_boards();
+  region.tried_ = true;
+  return region.head_ != nullptr ? &region : nullptr;
 }
 
-Room* Room::of(core::Comm& comm) {
-  Room* room = comm.room;
-  if (room != nullptr && room->head_ != nullptr) [[likely]]
-    return room;
+SharedRegion* SharedRegion::of(core::Comm& comm) {
+  SharedRegion* region = comm.region;
+  if (region != nullptr && region->head_ != nullptr) [[likely]]
+    return region;
   return made_with_boards(comm);
 }
 
-Desks* Room::desks(const core::Comm& comm) {
-  return comm.room != nullptr ? comm.room->desks_.get() : nullptr;
+Desks* SharedRegion::desks(const core::Comm& comm) {
+  return comm.region != nullptr ? comm.region->desks_.get() : nullptr;
 }
 
-std::unique_ptr<Desks>& Room::place_of_desks(core::Comm& comm) {
+std::unique_ptr<Desks>& SharedRegion::place_of_desks(core::Comm& comm) {
   return made(comm).desks_;
 }
 
-void Room::leave(core::Comm& comm) {
-  delete comm.room;
-  comm.room = nullptr;
+void SharedRegion::leave(core::Comm& comm) {
+  delete comm.region;
+  comm.region = nullptr;
 }
 
 // Communicators may outlive the runtime, and with it the memory.
-Room::~Room() {
+SharedRegion::~SharedRegion() {
   if (head_ == nullptr || !core::identity->running) return;
   if (rank_ == 0) release_when_left(head_->left, size_, our_memory_[0], our_memory_[1]);
   head_->left.fetch_add(1, std::memory_order_release);
 }
 
-bool Room::begin(uint64_t call, bool together) {
+bool SharedRegion::begin(uint64_t call, bool together) {
   call_ = call;
   about_ = call;
   error_ = core::no_error;
@@ -167,11 +167,11 @@ bool Room::begin(uint64_t call, bool together) {
 }
 
 // A rank is closing the counters.
-void Room::await_broken() const {
+void SharedRegion::await_broken() const {
   while (!head_->broken.load(std::memory_order_acquire)) base::cpu_relax();
 }
 
-int32_t Room::begin_broken() {
+int32_t SharedRegion::begin_broken() {
   await_broken();
   if (head_->breaks.load(std::memory_order_relaxed) == operation_) {
     error_ = head_->error.load(std::memory_order_relaxed);
@@ -185,7 +185,7 @@ int32_t Room::begin_broken() {
 }
 
 // Whether other ranks have entered this operation.
-bool Room::is_begun() const {
+bool SharedRegion::is_begun() const {
   for (int32_t r = 0; r < size_; ++r) {
     if ((boards_[r].entered.load(std::memory_order_acquire) & ~closed) >= operation_) return true;
   }
@@ -193,7 +193,7 @@ bool Room::is_begun() const {
 }
 
 // The chunks of operations before are still read by ranks that are behind.
-void Room::use_chunks(int64_t posted) {
+void SharedRegion::use_chunks(int64_t posted) {
   in_lines_ = false;
   depth_ = posted == unknown_bytes ? fewest_chunks : std::max(fewest_chunks, area_ / cell_bytes);
   while (crowded() && depth_ < most_chunks && posted <= area_ / depth_ / 2) depth_ *= 2;
@@ -203,7 +203,7 @@ void Room::use_chunks(int64_t posted) {
   cut_ = phase_;
 }
 
-int32_t Room::meet(int32_t root) {
+int32_t SharedRegion::meet(int32_t root) {
   const int64_t phase = next();
   if (rank_ != root && !say(phase)) return error_;
   for (int32_t r = 0; r < size_; ++r) {
@@ -216,13 +216,13 @@ int32_t Room::meet(int32_t root) {
   return core::no_error;
 }
 
-bool Room::say(int64_t phase) {
+bool SharedRegion::say(int64_t phase) {
   if (open(phase) == nullptr) return false;
   post(phase);
   return true;
 }
 
-void Room::fail(int32_t error, const Difference* difference) {
+void SharedRegion::fail(int32_t error, const Difference* difference) {
   if (error_ != core::no_error) return;
   error_ = error;
   uint64_t breaks = 0;
@@ -250,7 +250,7 @@ void Room::fail(int32_t error, const Difference* difference) {
 }
 
 // Where ranks disagreed, a person reads of another rank's call, and of ours in that operation if it is known.
-void Room::tell_disagreement() {
+void SharedRegion::tell_disagreement() {
   const uint64_t calls[] = {head_->call[0].load(std::memory_order_relaxed),
                             head_->call[1].load(std::memory_order_relaxed)};
   if (calls[0] == calls[1]) return;
@@ -262,7 +262,7 @@ void Room::tell_disagreement() {
                            : call::difference(rank, calls[0], calls[1], call::Whose::of_another);
 }
 
-void Room::truncate(int32_t rank, int64_t bytes, int64_t room) {
+void SharedRegion::truncate(int32_t rank, int64_t bytes, int64_t room) {
   comm_.truncation = {rank, bytes, room};
   fail(core::truncated);
 }
@@ -294,7 +294,7 @@ class WaitsFor : public core::Teller {
 
 // Whether `ready` within a short while.
 template <class Ready>
-[[gnu::always_inline]] inline bool Room::look(Ready ready) {
+[[gnu::always_inline]] inline bool SharedRegion::look(Ready ready) {
   constexpr int looks = 100;
   if (!core::Backoff::spins()) return false;
   for (int i = 0; i < looks; ++i) {
@@ -304,14 +304,14 @@ template <class Ready>
   return false;
 }
 
-// Until `ready`, something that the rank does. False: the room is broken.
+// Until `ready`, something that the rank does. False: the region is broken.
 template <class Ready>
-[[gnu::always_inline]] inline bool Room::wait(int32_t rank, Ready ready) {
+[[gnu::always_inline]] inline bool SharedRegion::wait(int32_t rank, Ready ready) {
   return look(ready) || wait_long(rank, ready);
 }
 
 template <class Ready>
-bool Room::wait_long(int32_t rank, Ready ready) {
+bool SharedRegion::wait_long(int32_t rank, Ready ready) {
   core::Peer& peer = core::peers->of(comm_.job_rank(rank));
   int32_t lost = core::no_error;
   auto over = [&] {
@@ -329,7 +329,7 @@ bool Room::wait_long(int32_t rank, Ready ready) {
 }
 
 // All ranks have passed the phase that a place was written for, so that it may be written for this one.
-[[gnu::always_inline]] inline bool Room::free_until(int64_t phase, int64_t written) {
+[[gnu::always_inline]] inline bool SharedRegion::free_until(int64_t phase, int64_t written) {
   if (error_ != core::no_error) return false;
   while (floor_ < written) {
     int64_t lowest = phase;
@@ -343,35 +343,35 @@ bool Room::wait_long(int32_t rank, Ready ready) {
   return true;
 }
 
-unsigned char* Room::open(int64_t phase) {
+unsigned char* SharedRegion::open(int64_t phase) {
   return free_until(phase, std::max(last_half(phase) - 2 * depth_, cut_)) ? place(rank_, phase) : nullptr;
 }
 
-unsigned char* Room::open_line(int64_t phase) {
+unsigned char* SharedRegion::open_line(int64_t phase) {
   return free_until(phase, phase - 2 * lines) ? ours_->line[turn(phase)].data : nullptr;
 }
 
-[[gnu::always_inline]] inline void Room::write_heading(Line& line, int64_t phase, uint64_t about) {
+[[gnu::always_inline]] inline void SharedRegion::write_heading(Line& line, int64_t phase, uint64_t about) {
   line.heading[0].store(about, std::memory_order_relaxed);
   line.heading[1].store(static_cast<uint64_t>(phase), std::memory_order_release);
 }
 
 // The heading of a phase that has the line to itself.
-[[gnu::always_inline]] inline bool Room::tells(const Line& line, int64_t phase, uint64_t about) {
+[[gnu::always_inline]] inline bool SharedRegion::tells(const Line& line, int64_t phase, uint64_t about) {
   return static_cast<int64_t>(line.heading[1].load(std::memory_order_acquire)) >= phase &&
          line.heading[0].load(std::memory_order_relaxed) == about;
 }
 
-[[gnu::always_inline]] inline uint64_t Room::half_heading(int64_t phase) const {
+[[gnu::always_inline]] inline uint64_t SharedRegion::half_heading(int64_t phase) const {
   return half_about_ | static_cast<uint64_t>(phase) >> phase_turn_bits << half_phase_shift;
 }
 
 // The number of a phase whose word is in this half, counted as the lines are.
-int64_t Room::phase_of_half(uint64_t word, int64_t at) {
+int64_t SharedRegion::phase_of_half(uint64_t word, int64_t at) {
   return static_cast<int64_t>((word & ~half_mark) >> half_phase_shift << phase_turn_bits) + at;
 }
 
-[[gnu::always_inline]] inline void Room::write_post(int64_t phase) {
+[[gnu::always_inline]] inline void SharedRegion::write_post(int64_t phase) {
   Line& line = ours_->line[turn(phase)];
   if (in_halves()) {
     line.heading[phase & 1].store(half_heading(phase), std::memory_order_release);
@@ -380,18 +380,18 @@ int64_t Room::phase_of_half(uint64_t word, int64_t at) {
   }
 }
 
-void Room::post(int64_t phase) {
+void SharedRegion::post(int64_t phase) {
   write_post(phase);
   wakeup_.rouse();
 }
 
-void Room::hand(int32_t rank, int64_t phase) {
+void SharedRegion::hand(int32_t rank, int64_t phase) {
   write_heading(boards_[rank].handed[turn(phase)], phase, about_from(rank_));
 }
 
 // The operation and bytes that a rank has posted first in this operation, if they differ from ours; ours otherwise. A
 // half is in the line of the next phase, a whole line begins there or behind it.
-uint64_t Room::other_about(int32_t rank) const {
+uint64_t SharedRegion::other_about(int32_t rank) const {
   for (const int64_t first : {agreed_ + 1, agreed_ + 2}) {
     const Line& line = boards_[rank].line[turn(first)];
     for (const std::atomic<uint64_t>& heading : line.heading) {
@@ -410,7 +410,7 @@ uint64_t Room::other_about(int32_t rank) const {
 }
 
 // The rank's call of an operation. It may not have entered that one, or have entered so many more that it is not known.
-bool Room::knows_call(int32_t rank, uint64_t operation, uint64_t& call) const {
+bool SharedRegion::knows_call(int32_t rank, uint64_t operation, uint64_t& call) const {
   const Board& board = boards_[rank];
   if ((board.entered.load(std::memory_order_acquire) & ~closed) < operation) return false;
   call = board.calls[operation % most_ahead].load(std::memory_order_acquire);
@@ -419,7 +419,7 @@ bool Room::knows_call(int32_t rank, uint64_t operation, uint64_t& call) const {
 }
 
 // `about` is what the rank has posted. It may be in an operation that we have ended, with another call.
-Room::Difference Room::difference_from(int32_t rank, uint64_t about) const {
+SharedRegion::Difference SharedRegion::difference_from(int32_t rank, uint64_t about) const {
   const uint64_t entered = boards_[rank].entered.load(std::memory_order_acquire) & ~closed;
   const uint64_t operation = std::min(entered, operation_);
   uint64_t theirs = 0;
@@ -429,14 +429,14 @@ Room::Difference Room::difference_from(int32_t rank, uint64_t about) const {
   return {operation_, rank, about, about_};  // the way of the data differs
 }
 
-[[gnu::cold]] void Room::disagree(int32_t rank, uint64_t about) {
+[[gnu::cold]] void SharedRegion::disagree(int32_t rank, uint64_t about) {
   const Difference difference = difference_from(rank, about);
   comm_.truncation = call::difference(rank, difference.theirs, difference.ours);
   fail(call::error_of(difference.theirs, difference.ours), &difference);
 }
 
 // Looks at a rank that is not waited for, whose line may be at another phase.
-[[gnu::always_inline]] inline bool Room::agrees(int32_t rank, int64_t phase) {
+[[gnu::always_inline]] inline bool SharedRegion::agrees(int32_t rank, int64_t phase) {
   const Line& line = boards_[rank].line[turn(phase)];
   bool differs = false;
   if (in_halves()) {
@@ -451,7 +451,7 @@ Room::Difference Room::difference_from(int32_t rank, uint64_t about) const {
   return !differs;
 }
 
-bool Room::post_and_pass(int64_t phase, int32_t looks_at) {
+bool SharedRegion::post_and_pass(int64_t phase, int32_t looks_at) {
   write_post(phase);
   ours_->passed.store(phase, std::memory_order_release);
   wakeup_.rouse();
@@ -466,7 +466,7 @@ bool Room::post_and_pass(int64_t phase, int32_t looks_at) {
 
 // Until the rank has posted what we expect.
 template <class Posted>
-[[gnu::always_inline]] inline bool Room::await_told(int32_t rank, Posted posted) {
+[[gnu::always_inline]] inline bool SharedRegion::await_told(int32_t rank, Posted posted) {
   if (error_ != core::no_error) return false;
   if (look(posted)) return true;
   if (!wait_long(rank, [=, this] { return posted() || other_about(rank) != about_; })) return false;
@@ -476,7 +476,7 @@ template <class Posted>
 }
 
 // Its own function, so that the way of a whole line stays short.
-[[gnu::noinline]] const unsigned char* Room::await_half(int32_t rank, int64_t phase) {
+[[gnu::noinline]] const unsigned char* SharedRegion::await_half(int32_t rank, int64_t phase) {
   const std::atomic<uint64_t>& heading = boards_[rank].line[turn(phase)].heading[phase & 1];
   const auto posted = [&heading, wanted = half_heading(phase)] {
     return heading.load(std::memory_order_acquire) == wanted;
@@ -484,56 +484,56 @@ template <class Posted>
   return await_told(rank, posted) ? place(rank, phase) : nullptr;
 }
 
-[[gnu::always_inline]] inline bool Room::await_posted(int32_t rank, const Line& line, int64_t phase) {
+[[gnu::always_inline]] inline bool SharedRegion::await_posted(int32_t rank, const Line& line, int64_t phase) {
   return await_told(rank, [&line, phase, about = about_] { return tells(line, phase, about); });
 }
 
-const unsigned char* Room::await(int32_t rank, int64_t phase) {
+const unsigned char* SharedRegion::await(int32_t rank, int64_t phase) {
   if (in_halves()) return await_half(rank, phase);
   return await_posted(rank, boards_[rank].line[turn(phase)], phase) ? place(rank, phase) : nullptr;
 }
 
-const unsigned char* Room::await_line(int32_t rank, int64_t phase) {
+const unsigned char* SharedRegion::await_line(int32_t rank, int64_t phase) {
   const Line& line = boards_[rank].line[turn(phase)];
   return await_posted(rank, line, phase) ? line.data : nullptr;
 }
 
 // The rank posts its own line when it has handed all others.
-const unsigned char* Room::await_handed(int32_t rank, int64_t phase) {
+const unsigned char* SharedRegion::await_handed(int32_t rank, int64_t phase) {
   const Line& ours = ours_->handed[turn(phase)];
   const auto handed = [&ours, phase, about = about_from(rank)] { return tells(ours, phase, about); };
   return await_told(rank, handed) ? ours.data : nullptr;
 }
 
-void Room::pass(int64_t phase) {
+void SharedRegion::pass(int64_t phase) {
   ours_->passed.store(phase, std::memory_order_release);
   wakeup_.rouse();
 }
 
-bool Room::await_passed(int32_t rank, int64_t phase) {
+bool SharedRegion::await_passed(int32_t rank, int64_t phase) {
   if (error_ != core::no_error) return false;
   const std::atomic<int64_t>& passed = boards_[rank].passed;
   return rank == rank_ || wait(rank, [&] { return passed.load(std::memory_order_acquire) >= phase; });
 }
 
-bool Room::await_passed(int64_t phase) {
+bool SharedRegion::await_passed(int64_t phase) {
   for (int32_t r = 0; r < size_; ++r) {
     if (!await_passed(r, phase)) return false;
   }
   return true;
 }
 
-bool Room::await_all(int64_t phase) {
+bool SharedRegion::await_all(int64_t phase) {
   for (int32_t r = 0; r < size_; ++r) {
     if (r != rank_ && await(r, phase) == nullptr) return false;
   }
   return true;
 }
 
-bool Room::read(int32_t rank, const transport::MemoryRef& from, void* to, int64_t bytes) {
+bool SharedRegion::read(int32_t rank, const transport::MemoryRef& from, void* to, int64_t bytes) {
   if (error_ != core::no_error) return false;
   const int error = core::peers->of(comm_.job_rank(rank)).endpoint->get(from, to, static_cast<size_t>(bytes));
-  // A rank that found the room broken may have left, and its memory may be gone.
+  // A rank that found the region broken may have left, and its memory may be gone.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (error == 0 && !is_breaking()) return true;
   fail(core::other_error);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Barriers and reductions of few and of many bytes, a hundred each, for rows that say with TEST_EXPECT (counters.h) how
-// many messages they take: none in a room.
+// many messages they take: none in a shared region.
 #include <vector>
 
 #include "expect.hpp"

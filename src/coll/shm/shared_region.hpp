@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A room: memory that all ranks of a communicator on one host map, where they meet in blocking collective operations
-// without messages (coll/shm/shared.hpp). All ranks make it together in the first operation that wants it. Nonblocking
-// ones meet at its desks, which are memory of their own (coll/shm/desks.hpp).
+// A shared region: memory that all ranks of a communicator on one host map, where they meet in blocking collective
+// operations without messages (coll/shm/shared.hpp). All ranks make it together in the first operation that wants it.
+// Nonblocking ones meet at its desks, which are memory of their own (coll/shm/desks.hpp).
 //
 // Operations go on in phases, which all ranks count alike. In a phase a rank may write its place and post it; others
 // await it, read it, and pass the phase. Small data lie in the line that says so, one cache line for each rank and
@@ -29,14 +29,14 @@
 // ranks can read each other's memory.
 //
 // A posted line tells the operation and its bytes. A reader that expects another one, or that waits for a rank that is
-// lost, breaks the room: the operation ends with an error on all ranks that wait. It looks at each place where the
+// lost, breaks the region: the operation ends with an error on all ranks that wait. It looks at each place where the
 // other may have posted first in this operation, in a half or in a whole line. Others may be in a later operation by
-// then. So each rank counts the operations that it enters, and the one that breaks the room closes these counters: from
-// then on all know the same of every operation. Where all ranks wait for all, none can have ended: it begins again, by
-// messages, which is why an operation in place writes nothing until all ranks have posted. Where they do not, it ends
-// with an error if somebody has entered it, and goes by messages otherwise.
+// then. So each rank counts the operations that it enters, and the one that breaks the region closes these counters:
+// from then on all know the same of every operation. Where all ranks wait for all, none can have ended: it begins
+// again, by messages, which is why an operation in place writes nothing until all ranks have posted. Where they do not,
+// it ends with an error if somebody has entered it, and goes by messages otherwise.
 //
-// A user's thread at a time is in a room: blocking collective operations of a communicator do not overlap.
+// A user's thread at a time is in a region: blocking collective operations of a communicator do not overlap.
 
 #include <atomic>
 #include <cstdint>
@@ -53,7 +53,7 @@ namespace weft::coll {
 
 class Desks;
 
-class Room {
+class SharedRegion {
  public:
   static constexpr int64_t lines = 64;
   static constexpr int64_t line_bytes = 48;
@@ -68,7 +68,7 @@ class Room {
   static constexpr int64_t most_areas = 8 << 20;    // of all ranks
   // A chunk has room for an element for each rank.
   static_assert(most_areas / most_sharing / most_chunks / most_sharing >= line_bytes);
-  // An error class of ours: an earlier operation broke the room, so this one goes by messages, as on the other ranks.
+  // An error class of ours: an earlier operation broke the region, so this one goes by messages, as on the other ranks.
   static constexpr int32_t go_by_messages = coll::go_by_messages;
 
   // These stand for ranks.
@@ -76,7 +76,7 @@ class Room {
   static constexpr int32_t nobody = -2;
 
   // The communicator's. nullptr: it has none, on all ranks alike.
-  [[nodiscard]] static Room* of(core::Comm& comm);
+  [[nodiscard]] static SharedRegion* of(core::Comm& comm);
   // The communicator ends.
   static void leave(core::Comm& comm);
   // Those of the communicator; nullptr: none were wanted. And where to have them.
@@ -87,9 +87,9 @@ class Room {
   int32_t rank() const { return rank_; }
 
   // An operation: a posted line tells the `call` (coll/shm/call.hpp). It uses lines unless it says else. `together`: no
-  // rank ends it before all have posted. False: the room is broken.
+  // rank ends it before all have posted. False: the region is broken.
   [[nodiscard]] bool begin(uint64_t call, bool together);
-  // The error class of an operation in a broken room, or go_by_messages.
+  // The error class of an operation in a broken region, or go_by_messages.
   [[nodiscard]] int32_t begin_broken();
   // Whether there is memory for chunks, on all ranks alike; they try to have it together. Then they know, too, whether
   // each can read the memory of all others.
@@ -128,13 +128,13 @@ class Room {
   int64_t step() const { return step_; }
   // So many phases may be posted before the first of them is read.
   int64_t depth() const { return depth_; }
-  // Our place in a phase, once it is free; nullptr: the room is broken.
+  // Our place in a phase, once it is free; nullptr: the region is broken.
   [[nodiscard]] unsigned char* open(int64_t phase);
   void post(int64_t phase);
   // In a phase of which we read nothing: post() and pass(). Looks at a rank, or at everybody where they are few,
-  // without waiting. False: one has posted another call in this phase, and the room is broken.
+  // without waiting. False: one has posted another call in this phase, and the region is broken.
   [[nodiscard]] bool post_and_pass(int64_t phase, int32_t looks_at);
-  // The data that a rank posted in a phase; nullptr: the room is broken.
+  // The data that a rank posted in a phase; nullptr: the region is broken.
   [[nodiscard]] const unsigned char* await(int32_t rank, int64_t phase);
   // Our own place, once it is posted.
   const unsigned char* posted(int64_t phase) const { return place(rank_, phase); }
@@ -149,13 +149,13 @@ class Room {
   const unsigned char* chunk(int32_t rank, int64_t phase) const { return place(rank, phase); }
   // We read nothing more of this phase and of those before.
   void pass(int64_t phase);
-  // All others, or this one, have passed it; false: the room is broken.
+  // All others, or this one, have passed it; false: the region is broken.
   [[nodiscard]] bool await_passed(int64_t phase);
   [[nodiscard]] bool await_passed(int32_t rank, int64_t phase);
-  // All others have posted in it; false: the room is broken.
+  // All others have posted in it; false: the region is broken.
   [[nodiscard]] bool await_all(int64_t phase);
 
-  // Memory of a rank that it said to be there; false: it cannot be read, or the room is broken.
+  // Memory of a rank that it said to be there; false: it cannot be read, or the region is broken.
   [[nodiscard]] bool read(int32_t rank, const transport::MemoryRef& from, void* to, int64_t bytes);
   // Memory of ours, of two parts, where there is single copy.
   std::span<unsigned char> scratch(int part) const {
@@ -195,7 +195,7 @@ class Room {
   static_assert(half_bytes <= half_bytes_most && collective_count <= call::collective_most);
   static constexpr uint64_t closed = uint64_t{1} << 63;
   struct alignas(128) Head {
-    std::atomic<uint64_t> breaks;  // the operation that breaks the room; 0: none does
+    std::atomic<uint64_t> breaks;  // the operation that breaks the region; 0: none does
     std::atomic<bool> broken;      // the counters are closed
     std::atomic<int32_t> error;    // the class of that operation
     std::atomic<int32_t> left;     // ranks that use it no more
@@ -206,13 +206,13 @@ class Room {
   };
   struct Peer;
 
-  explicit Room(core::Comm& comm);
-  ~Room();
+  explicit SharedRegion(core::Comm& comm);
+  ~SharedRegion();
   [[nodiscard]] char* share_memory(size_t bytes, void*& ours, bool* alike = nullptr);
   [[nodiscard]] bool reads_all() const;
   // The object alone.
-  [[nodiscard]] static Room& made(core::Comm& comm);
-  [[nodiscard]] static Room* made_with_boards(core::Comm& comm);
+  [[nodiscard]] static SharedRegion& made(core::Comm& comm);
+  [[nodiscard]] static SharedRegion* made_with_boards(core::Comm& comm);
   [[nodiscard]] bool make_boards();
   static size_t boards_bytes(int32_t size) { return sizeof(Head) + static_cast<size_t>(size) * sizeof(Board); }
 
