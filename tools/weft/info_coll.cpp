@@ -10,7 +10,7 @@
 #include "boot/job/environment.hpp"
 #include "coll/offload/offload.hpp"
 #include "coll/select/table.hpp"
-#include "coll/shm/desks.hpp"
+#include "coll/shm/exchange_buffers.hpp"
 #include "weft/commands.hpp"
 #include "weft/json_object.hpp"
 
@@ -168,7 +168,7 @@ std::vector<Choice> choices_of(const Table& table, const Case& asked, const coll
     const auto place_of = [&](coll::Algorithms able) {
       return decide(table, shape, collective, bytes, coll::without_parts(able, collective, few));
     };
-    const bool lays = laid_bytes(collective, bytes, asked.ranks) <= coll::Desks::place_bytes;
+    const bool lays = laid_bytes(collective, bytes, asked.ranks) <= coll::ExchangeBuffers::place_bytes;
     choices.push_back({collective, place_of(coll::Algorithms::any()), place_of(coll::Algorithms::blocking()),
                        place_of(coll::Algorithms::nonblocking().with(coll::Algorithm::shared, lays))});
   }

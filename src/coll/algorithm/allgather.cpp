@@ -10,9 +10,9 @@
 #include "coll/plan/plan.hpp"
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/at_desk.hpp"
 #include "coll/shm/peer_copy.hpp"
 #include "coll/shm/shared.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
 
@@ -150,16 +150,16 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   if (comm.size == 1) return place_ours();
   const bool cube = std::has_single_bit(static_cast<uint32_t>(comm.size));
   const Algorithms able =
-      at_desk::able(way, true, largest_of(all, comm.size))
+      shm_nonblocking::able(way, true, largest_of(all, comm.size))
           .without(Algorithm::doubling, !regular || !cube)
           .without(Algorithm::neighbours, !regular || comm.size % 2 != 0 || !by_host_in_order(comm));
   const Collective collective = regular ? Collective::allgather : Collective::allgatherv;
   const Algorithm algorithm = choose(comm, collective, total, able);
   const auto again = [&] { allgather(way, mine, all); };
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) return at_desk::allgather(way, mine, all, total, again);
+    if (algorithm == Algorithm::shared) return shm_nonblocking::allgather(way, mine, all, total, again);
   }
-  if (at_desk::agreed(way, collective, total, at_desk::no_root, again) || total == 0) return;
+  if (shm_nonblocking::agreed(way, collective, total, shm_nonblocking::no_root, again) || total == 0) return;
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::peer_copy) return peer_copy::allgather(way, mine, all, again);
   }

@@ -12,10 +12,10 @@
 #include "coll/plan/plan.hpp"
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/at_desk.hpp"
 #include "coll/shm/call.hpp"
 #include "coll/shm/peer_copy.hpp"
 #include "coll/shm/shared.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
 
@@ -116,7 +116,7 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
   }
   const bool by_host = reducer.commutative || by_host_in_order(comm);
   const bool suits = comm.size > 1 && shared::suits(reducer);
-  const Algorithms able = at_desk::able(way, suits, suits ? count * type.size : at_desk::too_many)
+  const Algorithms able = shm_nonblocking::able(way, suits, suits ? count * type.size : shm_nonblocking::too_many)
                               .without(Algorithm::leaders, !by_host)
                               .without(Algorithm::split, count < comm.size)
                               .without(Algorithm::ring, count < comm.size || !reducer.commutative);
@@ -124,9 +124,10 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
   const int64_t bytes = count * type.size;
   const auto again = [&] { allreduce(way, send, receive, count, reducer); };
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) return at_desk::allreduce(way, send, receive, count, reducer, again);
+    if (algorithm == Algorithm::shared) return shm_nonblocking::allreduce(way, send, receive, count, reducer, again);
   }
-  if (at_desk::agreed(way, Collective::allreduce, bytes, at_desk::no_root, again, call::details_of(reducer)) ||
+  if (shm_nonblocking::agreed(way, Collective::allreduce, bytes, shm_nonblocking::no_root, again,
+                              call::details_of(reducer)) ||
       bytes == 0)
     return;
   if constexpr (std::is_same_v<Way, Schedule>) {

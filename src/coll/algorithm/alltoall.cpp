@@ -8,9 +8,9 @@
 #include "coll/plan/plan.hpp"
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/at_desk.hpp"
 #include "coll/shm/peer_copy.hpp"
 #include "coll/shm/shared.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
 
@@ -23,7 +23,7 @@ namespace {
 template <class Way>
 void pairwise(Way& way, const Blocks& from, const Blocks& to) {
   constexpr int32_t most_at_once = 256;
-  const bool empty_too = at_desk::sends_empty(way);
+  const bool empty_too = shm_nonblocking::sends_empty(way);
   const Comm& comm = way.comm();
   for (int32_t step = 1; step < comm.size; ++step) {
     const int32_t source = (comm.rank + comm.size - step) % comm.size;
@@ -68,17 +68,18 @@ void alltoall(Way& way, const Blocks& from, const Blocks& to) {
   const int64_t block_bytes = regular ? to[0].bytes() : 0;
   const bool suits = way.comm().size > 1 && block_bytes > 0;
   const Algorithms able =
-      at_desk::able(way, suits, way.comm().size > 1 ? way.comm().size * block_bytes : at_desk::too_many)
+      shm_nonblocking::able(way, suits, way.comm().size > 1 ? way.comm().size * block_bytes : shm_nonblocking::too_many)
           .without(Algorithm::bruck, block_bytes == 0);
   const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
   const Algorithm algorithm = choose(way.comm(), collective, block_bytes, able);
   const auto again = [&] { alltoall(way, from, to); };
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::shared) {
-      return regular ? at_desk::alltoall(way, from, to, again) : at_desk::alltoallv(way, from, to, again);
+      return regular ? shm_nonblocking::alltoall(way, from, to, again)
+                     : shm_nonblocking::alltoallv(way, from, to, again);
     }
   }
-  if (at_desk::agreed(way, collective, block_bytes, at_desk::no_root, again)) return;
+  if (shm_nonblocking::agreed(way, collective, block_bytes, shm_nonblocking::no_root, again)) return;
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::peer_copy) return peer_copy::alltoall(way, from, to, again);
   }

@@ -9,8 +9,8 @@
 #include "coll/plan/plan.hpp"
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/at_desk.hpp"
 #include "coll/shm/shared.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
 
@@ -67,9 +67,9 @@ void barrier(Way& way) {
   const Comm& comm = way.comm();
   const Everybody all(comm);
   if (comm.size == 1) return;
-  const Algorithm algorithm = choose(comm, Collective::barrier, 0, at_desk::able(way, false, 0));
+  const Algorithm algorithm = choose(comm, Collective::barrier, 0, shm_nonblocking::able(way, false, 0));
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) return at_desk::barrier(way, [&] { barrier(way); });
+    if (algorithm == Algorithm::shared) return shm_nonblocking::barrier(way, [&] { barrier(way); });
   }
   switch (algorithm) {
     case Algorithm::leaders:

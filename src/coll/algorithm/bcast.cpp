@@ -11,8 +11,8 @@
 #include "coll/plan/plan.hpp"
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/at_desk.hpp"
 #include "coll/shm/shared.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
 
@@ -34,13 +34,13 @@ void bcast(Way& way, const Block& data, int32_t root) {
   const Comm& comm = way.comm();
   const int64_t bytes = data.bytes();
   if (comm.size == 1) return;
-  const Algorithms able = at_desk::able(way, false, bytes).without(Algorithm::split, bytes < comm.size);
+  const Algorithms able = shm_nonblocking::able(way, false, bytes).without(Algorithm::split, bytes < comm.size);
   const Algorithm algorithm = choose(comm, Collective::bcast, bytes, able);
   const auto again = [&] { bcast(way, data, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) return at_desk::bcast(way, data, root, again);
+    if (algorithm == Algorithm::shared) return shm_nonblocking::bcast(way, data, root, again);
   }
-  if (at_desk::agreed(way, Collective::bcast, bytes, root, again) || bytes == 0) return;
+  if (shm_nonblocking::agreed(way, Collective::bcast, bytes, root, again) || bytes == 0) return;
   switch (algorithm) {
     case Algorithm::leaders:
       return bcast_among_hosts(way, ByHost(*comm.hosts, root), data);

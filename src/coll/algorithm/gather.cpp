@@ -10,8 +10,8 @@
 #include "coll/plan/schedule.hpp"
 #include "coll/plan/team.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/at_desk.hpp"
 #include "coll/shm/shared.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
 
@@ -88,25 +88,27 @@ void gather(Way& way, const Block& mine, const Blocks& all, int32_t root) {
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
   const Collective collective = regular ? Collective::gather : Collective::gatherv;
-  const Choice& choice = find_choice(comm, collective, block_bytes,
-                                     at_desk::able(way, false, comm.size > 1 ? block_bytes : at_desk::too_many));
+  const Choice& choice =
+      find_choice(comm, collective, block_bytes,
+                  shm_nonblocking::able(way, false, comm.size > 1 ? block_bytes : shm_nonblocking::too_many));
   const auto again = [&] { gather(way, mine, all, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (choice.algorithm == Algorithm::shared) {
-      return regular ? at_desk::gather(way, mine, all, root, again) : at_desk::gatherv(way, mine, all, root, again);
+      return regular ? shm_nonblocking::gather(way, mine, all, root, again)
+                     : shm_nonblocking::gatherv(way, mine, all, root, again);
     }
   }
-  if (at_desk::agreed(way, collective, block_bytes, root, again) || (regular && block_bytes == 0)) return;
+  if (shm_nonblocking::agreed(way, collective, block_bytes, root, again) || (regular && block_bytes == 0)) return;
   if (choice.algorithm == Algorithm::tree)
     return by_tree(way, mine, all, regular ? block_bytes : slot_of(choice), root);
   if (choice.algorithm == Algorithm::leaders) return gather_among_hosts(way, mine, all, block_bytes, root);
   if (comm.rank != root) {
-    if (mine.bytes() > 0 || at_desk::sends_empty(way)) way.send(mine, root);
+    if (mine.bytes() > 0 || shm_nonblocking::sends_empty(way)) way.send(mine, root);
     return;
   }
   for (int32_t r = 0; r < comm.size; ++r) {
     const Block block = all[r];
-    if (r != root && (block.bytes() > 0 || at_desk::sends_empty(way))) way.receive(block, r);
+    if (r != root && (block.bytes() > 0 || shm_nonblocking::sends_empty(way))) way.receive(block, r);
   }
   if (!mine.in_place()) way.copy(mine, all[root]);
 }

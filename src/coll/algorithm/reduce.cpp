@@ -12,10 +12,10 @@
 #include "coll/plan/plan.hpp"
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/at_desk.hpp"
 #include "coll/shm/call.hpp"
 #include "coll/shm/peer_copy.hpp"
 #include "coll/shm/shared.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
 
@@ -55,16 +55,17 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   // Leaders keep the order of ranks where those of each host are consecutive.
   const bool by_host = !reducer.fixed && (reducer.commutative || by_host_in_order(comm));
   const bool suits = shared::suits(reducer);
-  const Algorithms able = at_desk::able(way, suits, suits ? count * type.size : at_desk::too_many)
+  const Algorithms able = shm_nonblocking::able(way, suits, suits ? count * type.size : shm_nonblocking::too_many)
                               .without(Algorithm::leaders, !by_host)
                               .without(Algorithm::split, count < comm.size || reducer.fixed)
                               .without(Algorithm::ring, count < comm.size || !reducer.commutative);
   const Algorithm algorithm = choose(comm, Collective::reduce, count * type.size, able);
   const auto again = [&] { reduce(way, send, receive, count, reducer, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) return at_desk::reduce(way, send, receive, count, reducer, root, again);
+    if (algorithm == Algorithm::shared) return shm_nonblocking::reduce(way, send, receive, count, reducer, root, again);
   }
-  if (at_desk::agreed(way, Collective::reduce, bytes, root, again, call::details_of(reducer)) || bytes == 0) return;
+  if (shm_nonblocking::agreed(way, Collective::reduce, bytes, root, again, call::details_of(reducer)) || bytes == 0)
+    return;
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::peer_copy) return peer_copy::reduce(way, send, receive, count, reducer, root, again);
   }
@@ -108,7 +109,7 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
     total += counts[r];
   }
   const bool suits = comm.size > 1 && shared::suits(reducer);
-  const Algorithms able = at_desk::able(way, suits, suits ? total * type.size : at_desk::too_many)
+  const Algorithms able = shm_nonblocking::able(way, suits, suits ? total * type.size : shm_nonblocking::too_many)
                               .without(Algorithm::pairwise, !reducer.commutative)
                               .without(Algorithm::halving, !reducer.commutative);
   const Blocks parts(const_cast<void*>(send), counts, Array(starts), type);
@@ -117,10 +118,12 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
   const auto again = [&] { reduce_scatter(way, send, receive, counts, reducer); };
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::shared) {
-      return at_desk::reduce_scatter(way, send, receive, starts[comm.rank], counts[comm.rank], total, reducer, again);
+      return shm_nonblocking::reduce_scatter(way, send, receive, starts[comm.rank], counts[comm.rank], total, reducer,
+                                             again);
     }
   }
-  if (at_desk::agreed(way, Collective::reduce_scatter, bytes, at_desk::no_root, again, call::details_of(reducer)) ||
+  if (shm_nonblocking::agreed(way, Collective::reduce_scatter, bytes, shm_nonblocking::no_root, again,
+                              call::details_of(reducer)) ||
       bytes == 0)
     return;
   switch (algorithm) {

@@ -10,9 +10,9 @@
 #include "coll/plan/plan.hpp"
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/at_desk.hpp"
 #include "coll/shm/call.hpp"
 #include "coll/shm/shared.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
 
@@ -58,14 +58,17 @@ template <class Way>
 void prefix(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
   const int64_t bytes = count * reducer.type->size;
   const bool suits = way.comm().size > 1 && shared::suits(reducer);
-  const Algorithms able =
-      at_desk::able(way, false, suits ? bytes : at_desk::too_many).without(Algorithm::chain, reducer.fixed);
+  const Algorithms able = shm_nonblocking::able(way, false, suits ? bytes : shm_nonblocking::too_many)
+                              .without(Algorithm::chain, reducer.fixed);
   const Algorithm algorithm = choose(way.comm(), Collective::scan, bytes, able);
   const auto again = [&] { prefix(way, send, receive, count, reducer, inclusive); };
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) return at_desk::scan(way, send, receive, count, reducer, inclusive, again);
+    if (algorithm == Algorithm::shared)
+      return shm_nonblocking::scan(way, send, receive, count, reducer, inclusive, again);
   }
-  if (at_desk::agreed(way, Collective::scan, bytes, at_desk::no_root, again, call::details_of(reducer)) || bytes == 0)
+  if (shm_nonblocking::agreed(way, Collective::scan, bytes, shm_nonblocking::no_root, again,
+                              call::details_of(reducer)) ||
+      bytes == 0)
     return;
   if (algorithm == Algorithm::chain) {
     return scan_chain(way, send, receive, count, reducer, inclusive);

@@ -10,8 +10,8 @@
 #include "coll/plan/schedule.hpp"
 #include "coll/plan/team.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/at_desk.hpp"
 #include "coll/shm/shared.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
 
@@ -83,25 +83,27 @@ void scatter(Way& way, const Blocks& all, const Block& mine, int32_t root) {
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
   const Collective collective = regular ? Collective::scatter : Collective::scatterv;
-  const Algorithms able = at_desk::able(way, false, comm.size > 1 ? comm.size * block_bytes : at_desk::too_many);
+  const Algorithms able =
+      shm_nonblocking::able(way, false, comm.size > 1 ? comm.size * block_bytes : shm_nonblocking::too_many);
   const Choice& choice = find_choice(comm, collective, block_bytes, able);
   const auto again = [&] { scatter(way, all, mine, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (choice.algorithm == Algorithm::shared) {
-      return regular ? at_desk::scatter(way, all, mine, root, again) : at_desk::scatterv(way, all, mine, root, again);
+      return regular ? shm_nonblocking::scatter(way, all, mine, root, again)
+                     : shm_nonblocking::scatterv(way, all, mine, root, again);
     }
   }
-  if (at_desk::agreed(way, collective, block_bytes, root, again) || (regular && block_bytes == 0)) return;
+  if (shm_nonblocking::agreed(way, collective, block_bytes, root, again) || (regular && block_bytes == 0)) return;
   if (choice.algorithm == Algorithm::tree)
     return by_tree(way, all, mine, regular ? block_bytes : slot_of(choice), root);
   if (choice.algorithm == Algorithm::leaders) return among_hosts(way, all, mine, block_bytes, root);
   if (comm.rank != root) {
-    if (mine.bytes() > 0 || at_desk::sends_empty(way)) way.receive(mine, root);
+    if (mine.bytes() > 0 || shm_nonblocking::sends_empty(way)) way.receive(mine, root);
     return;
   }
   for (int32_t r = 0; r < comm.size; ++r) {
     const Block block = all[r];
-    if (r != root && (block.bytes() > 0 || at_desk::sends_empty(way))) way.send(block, r);
+    if (r != root && (block.bytes() > 0 || shm_nonblocking::sends_empty(way))) way.send(block, r);
   }
   if (!mine.in_place()) way.copy(all[root], mine);
 }

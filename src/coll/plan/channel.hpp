@@ -29,10 +29,10 @@ enum class Tag : int32_t {
   scan,
   exscan,
   creation,
-  offload,          // votes about offloaded operations
-  offload_failure,  // a rank failed in one
-  offload_mock,     // messages of the mock component
-  desks,            // the founding of a communicator's desks, once
+  offload,           // votes about offloaded operations
+  offload_failure,   // a rank failed in one
+  offload_mock,      // messages of the mock component
+  exchange_buffers,  // the founding of those of a communicator, once
 };
 inline constexpr int32_t first_schedule_tag = 16;
 

@@ -60,7 +60,7 @@ class Schedule {
   void fence();
   [[nodiscard]] void* bytes(int64_t size);
   [[nodiscard]] void* elements(const Type& type, int64_t count);
-  // The steps that are planned replace others, which have a desk: see either().
+  // The steps that are planned replace others, which have an exchange buffer: see either().
   bool messages_alone() const { return messages_alone_; }
   // The schedule is started again and again, each time when it has ended on all ranks: of a persistent operation.
   void repeat() { repeats_ = true; }

@@ -391,7 +391,7 @@ void add(std::vector<Choice>& list, const Row& row) {
 }
 
 // Whether nonblocking operations on some numbers of bytes take shared memory.
-bool takes_desks(const std::vector<Choice>& list) {
+bool takes_buffers(const std::vector<Choice>& list) {
   const auto is_for_blocking = [](Algorithm one) { return one == single_copy || one == Algorithm::offload; };
   int64_t decided = -1;  // up to so many bytes
   for (const Choice& choice : list) {
@@ -525,7 +525,7 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
   }
   for (size_t c = 0; c < collective_count; ++c) {
     const std::vector<Choice>& list = choices.lists[c];
-    choices.at_desks[c] = takes_desks(list);
+    choices.nonblocking_shared[c] = takes_buffers(list);
     int64_t decided = -1;  // up to so many bytes, for data that suit any algorithm
     for (const Choice& choice : list) {
       if (choice.algorithm == Algorithm::offload) {  // decides nothing: the rows behind it are for those that cannot be

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "coll/agree/agree.hpp"
 #include "coll/shm/deferred_release.hpp"
-#include "coll/shm/desks.hpp"
+#include "coll/shm/exchange_buffers.hpp"
 #include "core/memory/shared.hpp"
 #include "core/object/failure.hpp"
 #include "core/object/identity.hpp"
@@ -130,12 +130,12 @@ SharedRegion* SharedRegion::of(core::Comm& comm) {
   return made_with_boards(comm);
 }
 
-Desks* SharedRegion::desks(const core::Comm& comm) {
-  return comm.region != nullptr ? comm.region->desks_.get() : nullptr;
+ExchangeBuffers* SharedRegion::buffers(const core::Comm& comm) {
+  return comm.region != nullptr ? comm.region->buffers_.get() : nullptr;
 }
 
-std::unique_ptr<Desks>& SharedRegion::place_of_desks(core::Comm& comm) {
-  return made(comm).desks_;
+std::unique_ptr<ExchangeBuffers>& SharedRegion::place_of_buffers(core::Comm& comm) {
+  return made(comm).buffers_;
 }
 
 void SharedRegion::leave(core::Comm& comm) {

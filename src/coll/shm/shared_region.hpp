@@ -4,7 +4,7 @@
 
 // A shared region: memory that all ranks of a communicator on one host map, where they meet in blocking collective
 // operations without messages (coll/shm/shared.hpp). All ranks make it together in the first operation that wants it.
-// Nonblocking ones meet at its desks, which are memory of their own (coll/shm/desks.hpp).
+// Nonblocking ones meet in its exchange buffers, which are memory of their own (coll/shm/exchange_buffers.hpp).
 //
 // Operations go on in phases, which all ranks count alike. In a phase a rank may write its place and post it; others
 // await it, read it, and pass the phase. Small data lie in the line that says so, one cache line for each rank and
@@ -51,7 +51,7 @@
 
 namespace weft::coll {
 
-class Desks;
+class ExchangeBuffers;
 
 class SharedRegion {
  public:
@@ -80,8 +80,8 @@ class SharedRegion {
   // The communicator ends.
   static void leave(core::Comm& comm);
   // Those of the communicator; nullptr: none were wanted. And where to have them.
-  [[nodiscard]] static Desks* desks(const core::Comm& comm);
-  [[nodiscard]] static std::unique_ptr<Desks>& place_of_desks(core::Comm& comm);
+  [[nodiscard]] static ExchangeBuffers* buffers(const core::Comm& comm);
+  [[nodiscard]] static std::unique_ptr<ExchangeBuffers>& place_of_buffers(core::Comm& comm);
 
   int32_t size() const { return size_; }
   int32_t rank() const { return rank_; }
@@ -291,7 +291,7 @@ class SharedRegion {
   int64_t step_ = 2;    // half lines of a phase of this operation
   int64_t agreed_ = 0;  // up to this phase we know what the others did
   int64_t floor_ = 0;   // all ranks have passed this phase
-  std::unique_ptr<Desks> desks_;
+  std::unique_ptr<ExchangeBuffers> buffers_;
 };
 
 }  // namespace weft::coll

@@ -2,20 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Nonblocking and persistent collective operations on small data between ranks of one host, at a desk
-// (coll/shm/desks.hpp):
+// Nonblocking and persistent collective operations on small data between ranks of one host, in an exchange buffer
+// (coll/shm/exchange_buffers.hpp):
 //
 //   1. A rank waits until it may write its place, lays its data there, and posts it.
 //   2. It waits until those ranks have posted whose data it needs, and takes or combines them in the order of ranks.
 //   3. It tells that it has finished.
 //
 // These are steps of a schedule. No message is sent, and a rank waits for none that does not owe it data. The first
-// operations of a communicator are planned before it is known whether there are desks: they hold the steps of
-// `otherwise`, by messages, too. The results are those of blocking operations in shared memory, bit for bit.
+// operations of a communicator are planned before it is known whether there are exchange buffers: they hold the steps
+// of `otherwise`, by messages, too. The results are those of blocking operations in shared memory, bit for bit.
 //
-// Ranks that disagree about the bytes may disagree about the way. So those whose data go another way meet at the desk
-// too: each posts its call, and goes on when all have posted the same. A rank that finds others posts its own in any
-// case, for those that wait for all. Then none waits for ever, and each that has seen it ends with an error.
+// Ranks that disagree about the bytes may disagree about the way. So those whose data go another way meet in the
+// exchange buffer too: each posts its call, and goes on when all have posted the same. A rank that finds others posts
+// its own in any case, for those that wait for all. Then none waits for ever, and each that has seen it ends with an
+// error.
 
 #include <type_traits>
 
@@ -23,7 +24,7 @@
 #include "coll/plan/schedule.hpp"
 #include "coll/shm/call.hpp"
 
-namespace weft::coll::at_desk {
+namespace weft::coll::shm_nonblocking {
 
 // The algorithms by which a way performs an operation. `peers_can`: ranks may copy such data from and to each other.
 // `laid`: bytes that a rank has for others in all, or `too_many`.
@@ -46,14 +47,14 @@ class Otherwise {
   void (*name_)(const void* steps);
 };
 
-// `rest` once all ranks have told of the same call; where there are no desks, at once. `root` of the operation, or
-// no_root. `reduction`: call::details_of().
+// `rest` once all ranks have told of the same call; where there are no exchange buffers, at once. `root` of the
+// operation, or no_root. `reduction`: call::details_of().
 void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, uint64_t reduction,
            const Otherwise& rest);
 inline constexpr int32_t no_root = -1;
 
-// Whether the ranks meet before this operation, which does not go by a desk: some that disagree about its bytes may
-// think that it does.
+// Whether the ranks meet before this operation, which does not go by an exchange buffer: some that disagree about its
+// bytes may think that it does.
 [[nodiscard]] bool meets(const Schedule& way, Collective one);
 
 // agree(), if the ranks have to meet; false: they need not, or have.
@@ -102,4 +103,4 @@ void reduce_scatter(Schedule& way, const void* send, void* receive, int64_t firs
 void scan(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive,
           const Otherwise& otherwise);
 
-}  // namespace weft::coll::at_desk
+}  // namespace weft::coll::shm_nonblocking

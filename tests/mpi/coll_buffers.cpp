@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Nonblocking and persistent collective operations on small data, which the ranks of a host do at desks: more of them
-// under way than there are desks, completed in an order of each rank's own; more persistent ones than have desks,
-// started in an order of each rank's own, again and again; on communicators that are freed while operations are under
-// way; and ranks that disagree. Rows say with TEST_EXPECT how many messages they take (counters.h).
+// Nonblocking and persistent collective operations on small data, which the ranks of a host do in exchange buffers:
+// more of them under way than there are buffers, completed in an order of each rank's own; more persistent ones than
+// have buffers, started in an order of each rank's own, again and again; on communicators that are freed while
+// operations are under way; and ranks that disagree. Rows say with TEST_EXPECT how many messages they take
+// (counters.h).
 //
-// coll_desks [many | threads | disagree | sides | freed]
-//   many      more persistent operations than have desks
+// coll_buffers [many | threads | disagree | sides | freed]
+//   many      more persistent operations than have exchange buffers
 //   threads   several, each with a communicator of its own
 //   disagree  about the bytes, and about the operation
 //   sides     about the bytes, so that some think that the operation goes by messages
@@ -300,9 +301,9 @@ void disagree() {
   MPI_Comm_free(&comm);
 }
 
-// One rank has other counts than the rest, of which small ones go by desks and large ones by messages: it may be the
-// root, and have more or less. Those that see it end with an error, nobody waits for ever, and the operations behind
-// are right.
+// One rank has other counts than the rest, of which small ones go by exchange buffers and large ones by messages: it
+// may be the root, and have more or less. Those that see it end with an error, nobody waits for ever, and the
+// operations behind are right.
 void disagree_about_ways() {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -337,7 +338,7 @@ void disagree_about_ways() {
   MPI_Comm_free(&comm);
 }
 
-// Memory of communicators that are gone is there for others: the last of them have desks too.
+// Memory of communicators that are gone is there for others: the last of them have exchange buffers too.
 void freed(int comms) {
   for (int i = 0; i < comms; ++i) {
     MPI_Comm comm;

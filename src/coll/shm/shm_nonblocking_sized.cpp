@@ -4,26 +4,26 @@
 #include <algorithm>
 
 #include "coll/plan/pieces.hpp"
-#include "coll/shm/at_desk_steps.hpp"
+#include "coll/shm/shm_nonblocking_steps.hpp"
 
-namespace weft::coll::at_desk {
+namespace weft::coll::shm_nonblocking {
 
 namespace {
 
 // A place begins with a byte for each of its blocks: the length, or that the block follows in a message. Then come the
 // blocks that have room, one behind the other.
 constexpr unsigned char in_message = 255;
-static_assert(Desks::place_bytes < in_message);
+static_assert(ExchangeBuffers::place_bytes < in_message);
 
 bool has_room(const Operation& op, int64_t laid, int64_t bytes) {
-  return op.blocks + laid + bytes <= Desks::place_bytes;
+  return op.blocks + laid + bytes <= ExchangeBuffers::place_bytes;
 }
 
 // The step's block for a rank.
 bool lay_sized(void* memory, const Step& step) {
   Operation& op = of(memory);
   if (op.failed) return true;
-  unsigned char* const place = op.desks.place(op.row, op.number);
+  unsigned char* const place = op.buffers.place(op.row, op.number);
   const int64_t bytes = step.to.bytes();
   const bool lies_here = has_room(op, op.laid, bytes);
   place[step.rank] = lies_here ? static_cast<unsigned char>(bytes) : in_message;
@@ -37,13 +37,13 @@ bool lay_sized(void* memory, const Step& step) {
 bool follows(void* memory, const Step& step) {
   Operation& op = of(memory);
   if (op.failed) return false;
-  const unsigned char* const place = op.desks.data(step.rank, op.row, op.number);
-  const int32_t ours = op.blocks > 1 ? op.desks.rank() : 0;
+  const unsigned char* const place = op.buffers.data(step.rank, op.row, op.number);
+  const int32_t ours = op.blocks > 1 ? op.buffers.rank() : 0;
   const unsigned char length = place[ours];
   if (length == in_message) return true;
   int64_t at = op.blocks;
   for (int32_t i = 0; i < ours; ++i) at += place[i] != in_message ? place[i] : 0;
-  const int64_t room = std::min(step.to.bytes(), Desks::place_bytes - at);
+  const int64_t room = std::min(step.to.bytes(), ExchangeBuffers::place_bytes - at);
   if (length > room) {
     op.way.note_error(core::truncated, {step.rank, length, room});
   } else if (length > 0) {
@@ -145,4 +145,4 @@ void alltoallv(Schedule& way, const Blocks& from, const Blocks& to, const Otherw
       });
 }
 
-}  // namespace weft::coll::at_desk
+}  // namespace weft::coll::shm_nonblocking

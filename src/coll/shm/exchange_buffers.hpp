@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Desks of a shared region (coll/shm/shared_region.hpp): memory of a communicator on one host where its ranks meet in
-// nonblocking and persistent operations on small data (coll/shm/at_desk.hpp), of which several may be under way at
-// once. The ranks found it in the background, in the first operation that wants it.
+// Exchange buffers of a shared region (coll/shm/shared_region.hpp): memory of a communicator on one host where its
+// ranks meet in nonblocking and persistent operations on small data (coll/shm/shm_nonblocking.hpp), of which several
+// may be under way at once. The ranks found it in the background, in the first operation that wants it.
 //
-// An operation has a desk: a place for each rank, where the rank lays its data for the others once. Desks stand in
-// rows: one for the nonblocking operations of the communicator, and one for each persistent operation. The operations
-// of a row have numbers, counted alike on all ranks, and take the row's desks in turn. A rank may lay its data in a
-// place again when all ranks have finished the operation that the place was used for before; each rank tells in one
-// word how many operations of a row it has finished, all before them too.
+// An operation has an exchange buffer: a place for each rank, where the rank lays its data for the others once.
+// Exchange buffers stand in rows: one for the nonblocking operations of the communicator, and one for each persistent
+// operation. The operations of a row have numbers, counted alike on all ranks, and take the row's exchange buffers in
+// turn. A rank may lay its data in a place again when all ranks have finished the operation that the place was used for
+// before; each rank tells in one word how many operations of a row it has finished, all before them too.
 //
-// Ranks finish operations in any order, but no rank gets further ahead than there are desks: every operation has data
-// of a rank that has waited for all.
+// Ranks finish operations in any order, but no rank gets further ahead than there are exchange buffers: every operation
+// has data of a rank that has waited for all.
 //
 // A place tells the operation and its bytes, so that ranks that disagree about them end with an error.
 
@@ -28,16 +28,16 @@
 
 namespace weft::coll {
 
-class Desks {
+class ExchangeBuffers {
  public:
   static constexpr int64_t place_bytes = 240;
   static constexpr int32_t persistent_rows = 16;
 
   // The communicator's; without memory for the object the process ends, since the others would wait for it.
-  [[nodiscard]] static Desks& of(core::Comm& comm);
-  ~Desks();
-  // Whether the next operation may have a desk; the same on all ranks when they plan it.
-  [[nodiscard]] static bool may_seat(const core::Comm& comm, bool repeats);
+  [[nodiscard]] static ExchangeBuffers& of(core::Comm& comm);
+  ~ExchangeBuffers();
+  // Whether the next operation may have an exchange buffer; the same on all ranks when they plan it.
+  [[nodiscard]] static bool may_take(const core::Comm& comm, bool repeats);
 
   // Found in the background, by whichever operation of this rank starts first.
   enum class State : uint8_t { unfounded, here, none };
@@ -48,13 +48,13 @@ class Desks {
   int32_t rank() const { return rank_; }
 
   // When an operation is planned: its row; no_row for persistent ones beyond those that have rows. All ranks take one
-  // for each operation that may be done at a desk, whether it is or not. And its number there, of a persistent one each
-  // time that it is performed.
+  // for each operation that may be done in an exchange buffer, whether it is or not. And its number there, of a
+  // persistent one each time that it is performed.
   static constexpr int32_t no_row = -1;
   [[nodiscard]] int32_t take_row(bool repeats);
   [[nodiscard]] int64_t next(int32_t row);
 
-  // Whether our place at the desk of an operation may be written.
+  // Whether our place in the exchange buffer of an operation may be written.
   [[nodiscard]] bool is_free(int32_t row, int64_t number);
   [[nodiscard]] unsigned char* place(int32_t row, int64_t number);
   void post(int32_t row, int64_t number, uint64_t about);
@@ -70,9 +70,9 @@ class Desks {
 
  private:
   static constexpr int32_t rows = 1 + persistent_rows;
-  static constexpr int32_t desks_of_first = 16;
-  static constexpr int32_t desks_of_others = 2;
-  static constexpr int32_t places = desks_of_first + persistent_rows * desks_of_others;
+  static constexpr int32_t buffers_of_first = 16;
+  static constexpr int32_t buffers_of_others = 2;
+  static constexpr int32_t places = buffers_of_first + persistent_rows * buffers_of_others;
   struct Place {
     std::atomic<int64_t> number;  // of the operation that it was posted for last
     uint64_t about;
@@ -95,8 +95,8 @@ class Desks {
   };
   struct Founding;
 
-  explicit Desks(core::Comm& comm);
-  static int32_t desks_of(int32_t row) { return row == 0 ? desks_of_first : desks_of_others; }
+  explicit ExchangeBuffers(core::Comm& comm);
+  static int32_t buffers_of(int32_t row) { return row == 0 ? buffers_of_first : buffers_of_others; }
   static int32_t index(int32_t row, int64_t number);
   Place& at(int32_t rank, int32_t row, int64_t number) const { return boards_[rank].place[index(row, number)]; }
   static bool founded(core::Request& request);

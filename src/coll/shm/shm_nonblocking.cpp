@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "coll/shm/at_desk.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
 #include <cstring>
 #include <new>
@@ -9,9 +9,9 @@
 
 #include "base/copy.hpp"
 #include "coll/plan/pieces.hpp"
-#include "coll/shm/at_desk_steps.hpp"
+#include "coll/shm/shm_nonblocking_steps.hpp"
 
-namespace weft::coll::at_desk {
+namespace weft::coll::shm_nonblocking {
 
 namespace {
 
@@ -20,7 +20,7 @@ namespace {
 // Once for each time that the operation is performed: a persistent one in its first step, whichever that is.
 void begin_once(Operation& op) {
   if (op.number != 0) return;
-  op.number = op.desks.next(op.row);
+  op.number = op.buffers.next(op.row);
   op.come = op.wanted.first;
   op.laid = 0;
   op.looks = 0;
@@ -32,7 +32,7 @@ void begin_once(Operation& op) {
 bool lay(void* memory, const Step& step) {
   Operation& op = of(memory);
   const int64_t bytes = step.to.bytes();
-  if (!op.failed && bytes > 0) pack_piece(step.to, 0, op.desks.place(op.row, op.number) + step.rank, bytes);
+  if (!op.failed && bytes > 0) pack_piece(step.to, 0, op.buffers.place(op.row, op.number) + step.rank, bytes);
   return true;
 }
 
@@ -43,8 +43,8 @@ bool lay_and_post(void* memory, const Step& step) {
 
 // Whether there is nothing to wait for of a rank: it has posted, or is lost.
 bool has_come(Operation& op, int32_t rank) {
-  if (rank == op.desks.rank() || op.desks.has_posted(rank, op.row, op.number)) return true;
-  const int32_t lost = op.desks.lost(rank);
+  if (rank == op.buffers.rank() || op.buffers.has_posted(rank, op.row, op.number)) return true;
+  const int32_t lost = op.buffers.lost(rank);
   if (lost != core::no_error) op.fail(lost);
   return lost != core::no_error;
 }
@@ -60,7 +60,7 @@ void compare(Operation& op, int32_t rank, uint64_t about) {
 // The same when it has posted.
 bool has_come_alike(Operation& op, int32_t rank) {
   if (!has_come(op, rank)) return false;
-  if (rank != op.desks.rank() && !op.failed) compare(op, rank, op.desks.about(rank, op.row, op.number));
+  if (rank != op.buffers.rank() && !op.failed) compare(op, rank, op.buffers.about(rank, op.row, op.number));
   return true;
 }
 
@@ -68,7 +68,7 @@ bool has_come_alike(Operation& op, int32_t rank) {
 [[gnu::cold]] bool tell(Operation& op, const Step& step) {
   if (op.posts || op.told) return true;
   if (!is_free(&op, step)) return false;
-  if (op.desks.is_free(op.row, op.number)) op.desks.post(op.row, op.number, op.about);
+  if (op.buffers.is_free(op.row, op.number)) op.buffers.post(op.row, op.number, op.about);
   op.told = true;
   return true;
 }
@@ -85,7 +85,7 @@ bool take(void* memory, const Step& step) {
   Operation& op = of(memory);
   const int64_t bytes = step.to.bytes();
   if (op.failed || bytes == 0) return true;
-  unpack_piece(op.desks.data(step.rank, op.row, op.number) + op.first_byte, step.to, 0, bytes);
+  unpack_piece(op.buffers.data(step.rank, op.row, op.number) + op.first_byte, step.to, 0, bytes);
   return true;
 }
 
@@ -94,12 +94,12 @@ bool combine(void* memory, const Step& step) {
   Operation& op = of(memory);
   if (op.failed || step.to.count == 0) return true;
   const auto data_of = [&](int32_t r) {
-    const void* data = r == op.desks.rank() ? op.data : op.desks.data(r, op.row, op.number);
+    const void* data = r == op.buffers.rank() ? op.data : op.buffers.data(r, op.row, op.number);
     return static_cast<const unsigned char*>(data) + op.first_byte;
   };
-  alignas(64) unsigned char sum[Desks::place_bytes];
+  alignas(64) unsigned char sum[ExchangeBuffers::place_bytes];
   const auto bytes = static_cast<size_t>(step.to.bytes());
-  const int32_t begin = op.own_first ? op.desks.rank() : op.wanted.end - 1;
+  const int32_t begin = op.own_first ? op.buffers.rank() : op.wanted.end - 1;
   base::copy(sum, data_of(begin), bytes);
   for (int32_t r = op.wanted.end - 1; r >= op.wanted.first; --r) {
     if (r != begin) op.reducer->apply(data_of(r), sum, step.to.count);
@@ -118,26 +118,26 @@ bool begin(void* memory, const Step& /*step*/) {
 }
 
 bool found(void* memory, const Step& /*step*/) {
-  of(memory).desks.found();
+  of(memory).buffers.found();
   return true;
 }
 
 bool is_founded(void* memory, const Step& /*step*/) {
-  return of(memory).desks.state() != Desks::State::unfounded;
+  return of(memory).buffers.state() != ExchangeBuffers::State::unfounded;
 }
 
 bool is_there(void* memory, const Step& /*step*/) {
-  return of(memory).desks.state() == Desks::State::here;
+  return of(memory).buffers.state() == ExchangeBuffers::State::here;
 }
 
 // A lost rank frees no place.
 bool is_free(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
   begin_once(op);
-  if (op.desks.is_free(op.row, op.number)) return true;
+  if (op.buffers.is_free(op.row, op.number)) return true;
   int32_t lost = core::no_error;
-  for (int32_t r = 0; r < op.desks.size() && lost == core::no_error; ++r) {
-    if (r != op.desks.rank()) lost = op.desks.lost(r);
+  for (int32_t r = 0; r < op.buffers.size() && lost == core::no_error; ++r) {
+    if (r != op.buffers.rank()) lost = op.buffers.lost(r);
   }
   if (lost != core::no_error) op.fail(lost);
   return lost != core::no_error;
@@ -145,12 +145,12 @@ bool is_free(void* memory, const Step& /*step*/) {
 
 bool post(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
-  if (!op.failed) op.desks.post(op.row, op.number, op.about);
+  if (!op.failed) op.buffers.post(op.row, op.number, op.about);
   return true;
 }
 
 // Whether all that are wanted have posted, or one differs. Ranks whose data go another way look at the root first: it
-// posts in any case, which others do not where it goes by the desk.
+// posts in any case, which others do not where it goes by the exchange buffer.
 bool have_come(void* memory, const Step& step) {
   Operation& op = of(memory);
   begin_once(op);
@@ -168,10 +168,10 @@ bool goes_on(void* memory, const Step& /*step*/) {
 bool finish(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
   for (int32_t r = op.silent.first; r < op.silent.end && !op.failed; ++r) {
-    if (r != op.desks.rank() && op.desks.has_posted(r, op.row, op.number))
-      compare(op, r, op.desks.about(r, op.row, op.number));
+    if (r != op.buffers.rank() && op.buffers.has_posted(r, op.row, op.number))
+      compare(op, r, op.buffers.about(r, op.row, op.number));
   }
-  op.desks.finish(op.row, op.number);
+  op.buffers.finish(op.row, op.number);
   op.number = 0;
   return true;
 }
@@ -194,14 +194,15 @@ Ranks silent_ranks(const Comm& comm, Collective collective, int32_t root) {
 
 Algorithms able(const Schedule& way, bool peers_can, int64_t laid) {
   if (way.messages_alone()) return Algorithms::all();
-  const bool lays = !way.has_met() && laid <= Desks::place_bytes && Desks::may_seat(way.comm(), way.repeats());
+  const bool lays =
+      !way.has_met() && laid <= ExchangeBuffers::place_bytes && ExchangeBuffers::may_take(way.comm(), way.repeats());
   return Algorithms::nonblocking().without(Algorithm::peer_copy, !peers_can).with(Algorithm::shared, lays);
 }
 
 bool meets(const Schedule& way, Collective one) {
   return way.comm().size > 1 && !way.messages_alone() && !way.has_met() &&
-         choices_of(way.comm()).at_desks[static_cast<size_t>(one)] &&
-         (way.repeats() || Desks::may_seat(way.comm(), false));
+         choices_of(way.comm()).nonblocking_shared[static_cast<size_t>(one)] &&
+         (way.repeats() || ExchangeBuffers::may_take(way.comm(), false));
 }
 
 Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted, int32_t root,
@@ -209,9 +210,9 @@ Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks
   void* memory = way.bytes(sizeof(Operation));
   if (memory == nullptr) return nullptr;
   static_assert(std::is_trivially_destructible_v<Operation>);
-  Desks& desks = Desks::of(way.comm());
+  ExchangeBuffers& buffers = ExchangeBuffers::of(way.comm());
   const uint64_t about = call::word(collective, bytes, root, reduction);
-  auto* const op = new (memory) Operation{way, desks, desks.take_row(way.repeats()), about, wanted};
+  auto* const op = new (memory) Operation{way, buffers, buffers.take_row(way.repeats()), about, wanted};
   op->silent = silent_ranks(way.comm(), collective, root);
   // The order of starting is not that of the steps behind a fence, where others come between: on Comm::local of an
   // intercommunicator, whose ranks wait for different messages of the other side.
@@ -240,7 +241,8 @@ void reduction(Schedule& way, Collective collective, const void* send, int64_t t
       [&] { way.call(combine, op, 0, result); });
 }
 
-// Of a persistent operation without a desk: when it starts for the first time, each rank tells each other one.
+// Of a persistent operation without an exchange buffer: when it starts for the first time, each rank tells each other
+// one.
 struct Heard {
   Operation& op;
   uint64_t* abouts;  // by rank
@@ -255,15 +257,15 @@ bool heard_the_same(void* memory, const Step& /*step*/) {
   const auto& heard = *static_cast<const Heard*>(memory);
   Operation& op = heard.op;
   op.failed = false;
-  for (int32_t r = 0; r < op.desks.size() && !op.failed; ++r) {
-    if (r != op.desks.rank()) compare(op, r, heard.abouts[r]);
+  for (int32_t r = 0; r < op.buffers.size() && !op.failed; ++r) {
+    if (r != op.buffers.rank()) compare(op, r, heard.abouts[r]);
   }
   return !op.failed;
 }
 
 void agree_by_messages(Operation* op, const Otherwise& rest) {
   Schedule& way = op->way;
-  const int32_t size = op->desks.size();
+  const int32_t size = op->buffers.size();
   void* const memory = way.bytes(sizeof(Heard));
   auto* const abouts = static_cast<uint64_t*>(way.bytes(size * static_cast<int64_t>(sizeof(uint64_t))));
   if (memory == nullptr || abouts == nullptr) return;
@@ -271,11 +273,11 @@ void agree_by_messages(Operation* op, const Otherwise& rest) {
   auto* const heard = new (memory) Heard{*op, abouts};
   way.when(is_first_start, heard, [&] {
     for (int32_t i = 1; i < size; ++i) {
-      const int32_t from = (op->desks.rank() + size - i) % size;
+      const int32_t from = (op->buffers.rank() + size - i) % size;
       way.receive({abouts + from, sizeof(uint64_t), &byte_type}, from);
     }
     for (int32_t i = 1; i < size; ++i) {
-      way.send({&op->about, sizeof(uint64_t), &byte_type}, (op->desks.rank() + i) % size);
+      way.send({&op->about, sizeof(uint64_t), &byte_type}, (op->buffers.rank() + i) % size);
     }
     way.fence();
   });
@@ -290,8 +292,8 @@ void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, ui
   if (op == nullptr) return;
   op->about |= call::by_messages;
   op->root = root;
-  if (op->row == Desks::no_row) return agree_by_messages(op, rest);
-  if (op->desks.state() == Desks::State::none) return way.behind_meeting(rest);
+  if (op->row == ExchangeBuffers::no_row) return agree_by_messages(op, rest);
+  if (op->buffers.state() == ExchangeBuffers::State::none) return way.behind_meeting(rest);
   op->posts = true;
   at(op, nothing, [&] {
     way.wait(is_free, op);
@@ -413,4 +415,4 @@ void scan(Schedule& way, const void* send, void* receive, int64_t count, const R
   reduction(way, Collective::scan, send, count, {0, end}, true, 0, {receive, count, reducer.type}, reducer, otherwise);
 }
 
-}  // namespace weft::coll::at_desk
+}  // namespace weft::coll::shm_nonblocking

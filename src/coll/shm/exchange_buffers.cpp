@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "coll/shm/desks.hpp"
+#include "coll/shm/exchange_buffers.hpp"
 
 #include <algorithm>
 #include <new>
@@ -20,9 +20,13 @@ namespace weft::coll {
 // The ranks' steps to common memory: the first rank tells where it is, all map it, and they vote. It happens once, so
 // its messages have a tag of their own: Comm::local of an intercommunicator also carries those of schedules that the
 // intercommunicator counts.
-struct Desks::Founding {
-  explicit Founding(Desks& owner)
-      : desks(owner), founders(founders_of(owner.comm_)), schedule(owner.comm_, Tag::desks), vote{0, 0}, spare{0, 0} {
+struct ExchangeBuffers::Founding {
+  explicit Founding(ExchangeBuffers& owner)
+      : buffers(owner),
+        founders(founders_of(owner.comm_)),
+        schedule(owner.comm_, Tag::exchange_buffers),
+        vote{0, 0},
+        spare{0, 0} {
     schedule.call(allocate, this);
     plan::spread(schedule, founders, Block{&memory, sizeof memory, &byte_type}, 0);
     schedule.fence();
@@ -30,12 +34,12 @@ struct Desks::Founding {
     plan::agree(schedule, founders, vote, spare);
   }
 
-  size_t bytes() const { return sizeof(Head) + static_cast<size_t>(desks.size_) * sizeof(Board); }
+  size_t bytes() const { return sizeof(Head) + static_cast<size_t>(buffers.size_) * sizeof(Board); }
   static bool allocate(void* of, const Step& /*step*/) {
     auto& self = *static_cast<Founding*>(of);
-    if (self.desks.rank_ != 0) return true;
+    if (self.buffers.rank_ != 0) return true;
     release_empty();
-    void*& ours = self.desks.our_memory_;
+    void*& ours = self.buffers.our_memory_;
     ours = core::allocate_shared(self.bytes(), 4096);  // zeros: no rank has posted or finished anything
     if (ours != nullptr) self.memory = core::memory::register_memory(ours, self.bytes());
     return true;
@@ -43,13 +47,13 @@ struct Desks::Founding {
   static bool map(void* of, const Step& /*step*/) {
     auto& self = *static_cast<Founding*>(of);
     if (self.memory.key != core::MemoryRef::no_key) {
-      self.mapped = core::memory::map(self.desks.comm_.job_rank(0), self.memory);
+      self.mapped = core::memory::map(self.buffers.comm_.job_rank(0), self.memory);
     }
     self.vote.bits = self.mapped != nullptr ? 1 : 0;
     return true;
   }
 
-  Desks& desks;
+  ExchangeBuffers& buffers;
   Founders founders;
   Schedule schedule;
   core::MemoryRef memory{0, core::MemoryRef::no_key};
@@ -58,34 +62,34 @@ struct Desks::Founding {
   Vote spare;
 };
 
-Desks::Desks(core::Comm& comm) : comm_(comm), size_(comm.size), rank_(comm.rank), wakeup_(comm) {}
+ExchangeBuffers::ExchangeBuffers(core::Comm& comm) : comm_(comm), size_(comm.size), rank_(comm.rank), wakeup_(comm) {}
 
 // Communicators may outlive the runtime, and with it the memory.
-Desks::~Desks() {
+ExchangeBuffers::~ExchangeBuffers() {
   if (head_ == nullptr || !core::identity->running) return;
   if (rank_ == 0) release_when_left(head_->left, size_, our_memory_);
   head_->left.fetch_add(1, std::memory_order_release);
 }
 
-Desks& Desks::of(core::Comm& comm) {
-  std::unique_ptr<Desks>& desks = SharedRegion::place_of_desks(comm);
-  if (desks == nullptr) {
-    desks.reset(new (std::nothrow) Desks(comm));
-    if (desks != nullptr) desks->founding_.reset(new (std::nothrow) Founding(*desks));
-    if (desks == nullptr || desks->founding_ == nullptr) {
+ExchangeBuffers& ExchangeBuffers::of(core::Comm& comm) {
+  std::unique_ptr<ExchangeBuffers>& buffers = SharedRegion::place_of_buffers(comm);
+  if (buffers == nullptr) {
+    buffers.reset(new (std::nothrow) ExchangeBuffers(comm));
+    if (buffers != nullptr) buffers->founding_.reset(new (std::nothrow) Founding(*buffers));
+    if (buffers == nullptr || buffers->founding_ == nullptr) {
       core::out_of_memory({.cause = "no memory for a communicator", .remedy = "free memory on this host"});
     }
   }
-  return *desks;
+  return *buffers;
 }
 
-bool Desks::may_seat(const core::Comm& comm, bool repeats) {
-  const Desks* desks = SharedRegion::desks(comm);
-  if (desks == nullptr) return true;
-  return desks->state() != State::none && (!repeats || desks->rows_taken_ < rows);
+bool ExchangeBuffers::may_take(const core::Comm& comm, bool repeats) {
+  const ExchangeBuffers* buffers = SharedRegion::buffers(comm);
+  if (buffers == nullptr) return true;
+  return buffers->state() != State::none && (!repeats || buffers->rows_taken_ < rows);
 }
 
-void Desks::found() {
+void ExchangeBuffers::found() {
   if (begun_.exchange(true, std::memory_order_relaxed)) return;
   core::Request* request = new_composite(comm_);
   if (request == nullptr) {
@@ -96,41 +100,41 @@ void Desks::found() {
   founding_->schedule.start(*request);
 }
 
-bool Desks::founded(core::Request& request) {
-  auto& desks = *static_cast<Desks*>(request.owner);
-  const Founding& founding = *desks.founding_;
+bool ExchangeBuffers::founded(core::Request& request) {
+  auto& buffers = *static_cast<ExchangeBuffers*>(request.owner);
+  const Founding& founding = *buffers.founding_;
   const bool here = request.error == core::no_error && founding.vote.bits == 1;
   if (here) {
-    desks.head_ = reinterpret_cast<Head*>(founding.mapped);
-    desks.boards_ = reinterpret_cast<Board*>(founding.mapped + sizeof(Head));
-    desks.wakeup_.find();
-  } else if (desks.our_memory_ != nullptr) {
-    (void)core::release_shared(desks.our_memory_);
-    desks.our_memory_ = nullptr;
+    buffers.head_ = reinterpret_cast<Head*>(founding.mapped);
+    buffers.boards_ = reinterpret_cast<Board*>(founding.mapped + sizeof(Head));
+    buffers.wakeup_.find();
+  } else if (buffers.our_memory_ != nullptr) {
+    (void)core::release_shared(buffers.our_memory_);
+    buffers.our_memory_ = nullptr;
   }
   core::free_request(&request);
-  desks.state_.store(here ? State::here : State::none, std::memory_order_release);
+  buffers.state_.store(here ? State::here : State::none, std::memory_order_release);
   (void)look_at_watches();  // of operations that sleeping threads wait for
   return false;
 }
 
-int32_t Desks::take_row(bool repeats) {
+int32_t ExchangeBuffers::take_row(bool repeats) {
   if (!repeats) return 0;
   return rows_taken_ < rows ? rows_taken_++ : no_row;
 }
 
-int64_t Desks::next(int32_t row) {
+int64_t ExchangeBuffers::next(int32_t row) {
   return ++rows_[row].count;
 }
 
-int32_t Desks::index(int32_t row, int64_t number) {
-  if (row == 0) return static_cast<int32_t>(number % desks_of_first);
-  return desks_of_first + (row - 1) * desks_of_others + static_cast<int32_t>(number % desks_of_others);
+int32_t ExchangeBuffers::index(int32_t row, int64_t number) {
+  if (row == 0) return static_cast<int32_t>(number % buffers_of_first);
+  return buffers_of_first + (row - 1) * buffers_of_others + static_cast<int32_t>(number % buffers_of_others);
 }
 
-bool Desks::is_free(int32_t row, int64_t number) {
+bool ExchangeBuffers::is_free(int32_t row, int64_t number) {
   std::atomic<int64_t>& floor = rows_[row].floor;
-  const int64_t before = number - desks_of(row);  // the operation that had the place
+  const int64_t before = number - buffers_of(row);  // the operation that had the place
   if (floor.load(std::memory_order_acquire) >= before) return true;
   int64_t lowest = number;
   for (int32_t r = 0; r < size_; ++r) {
@@ -140,30 +144,30 @@ bool Desks::is_free(int32_t row, int64_t number) {
   return lowest >= before;
 }
 
-unsigned char* Desks::place(int32_t row, int64_t number) {
+unsigned char* ExchangeBuffers::place(int32_t row, int64_t number) {
   return at(rank_, row, number).data;
 }
 
-void Desks::post(int32_t row, int64_t number, uint64_t about) {
+void ExchangeBuffers::post(int32_t row, int64_t number, uint64_t about) {
   Place& place = at(rank_, row, number);
   place.about = about;
   place.number.store(number, std::memory_order_release);
   wakeup_.rouse();
 }
 
-bool Desks::has_posted(int32_t rank, int32_t row, int64_t number) const {
+bool ExchangeBuffers::has_posted(int32_t rank, int32_t row, int64_t number) const {
   return at(rank, row, number).number.load(std::memory_order_acquire) >= number;
 }
 
-uint64_t Desks::about(int32_t rank, int32_t row, int64_t number) const {
+uint64_t ExchangeBuffers::about(int32_t rank, int32_t row, int64_t number) const {
   return at(rank, row, number).about;
 }
 
-const unsigned char* Desks::data(int32_t rank, int32_t row, int64_t number) const {
+const unsigned char* ExchangeBuffers::data(int32_t rank, int32_t row, int64_t number) const {
   return at(rank, row, number).data;
 }
 
-void Desks::finish(int32_t row, int64_t number) {
+void ExchangeBuffers::finish(int32_t row, int64_t number) {
   {
     const base::LockIf guard(finishing_, core::threads->concurrent);
     Row& ours = rows_[row];
@@ -175,7 +179,7 @@ void Desks::finish(int32_t row, int64_t number) {
   wakeup_.rouse();
 }
 
-int32_t Desks::lost(int32_t rank) const {
+int32_t ExchangeBuffers::lost(int32_t rank) const {
   return core::peers->of(comm_.job_rank(rank)).lost.load(std::memory_order_relaxed);
 }
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The parts that all operations at a desk have (coll/shm/at_desk.hpp): one operation of a rank, its steps, and the
-// order in which they meet.
+// The parts that all nonblocking operations in shared memory have (coll/shm/shm_nonblocking.hpp): one operation of a
+// rank, its steps, and the order in which they meet.
 
-#include "coll/shm/at_desk.hpp"
-#include "coll/shm/desks.hpp"
+#include "coll/shm/exchange_buffers.hpp"
+#include "coll/shm/shm_nonblocking.hpp"
 
-namespace weft::coll::at_desk {
+namespace weft::coll::shm_nonblocking {
 
 // Ranks [first, end).
 struct Ranks {
@@ -19,10 +19,10 @@ struct Ranks {
 // One operation of this rank. It lies in the schedule's memory.
 struct Operation {
   Schedule& way;
-  Desks& desks;
+  ExchangeBuffers& buffers;
   int32_t row;
   uint64_t about;
-  Ranks wanted;            // whose data it needs; its own are not at the desk
+  Ranks wanted;            // whose data it needs; its own are not in the exchange buffer
   int32_t root = no_root;  // awaited before the others
   Ranks silent{0, 0};      // they post nothing, and are looked at
   int64_t number = 0;
@@ -75,11 +75,11 @@ bool finish(void* memory, const Step& step);
 
 // ---- Plans
 
-// The steps, where there are desks.
+// The steps, where there are exchange buffers.
 template <class Steps>
 void at(Operation* op, const Otherwise& otherwise, Steps steps) {
   Schedule& way = op->way;
-  if (op->desks.state() == Desks::State::here) return steps();
+  if (op->buffers.state() == ExchangeBuffers::State::here) return steps();
   way.call(begin, op);
   way.call(found, op);
   way.wait(is_founded, op);
@@ -107,4 +107,4 @@ void meet(Operation* op, bool posts, const Otherwise& otherwise, Lays lays, Take
   });
 }
 
-}  // namespace weft::coll::at_desk
+}  // namespace weft::coll::shm_nonblocking
