@@ -11,7 +11,7 @@
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
 #include "coll/shm/peer_copy.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 #include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
@@ -194,9 +194,9 @@ int32_t allgather(Comm& comm, const Block& mine, const Blocks& all) {
   const int64_t largest = largest_of(all, comm.size);
   const int64_t total = total_of(all, comm.size);
   const Collective collective = regular ? Collective::allgather : Collective::allgatherv;
-  const auto result =
-      shared::in_region(comm, {collective, total, largest, shared::if_suits(total > 0)},
-                        [&](SharedRegion& region) { return shared::allgather(region, mine, all, largest); });
+  const auto result = shm_blocking::in_region(
+      comm, {collective, total, largest, shm_blocking::if_suits(total > 0)},
+      [&](SharedRegion& region) { return shm_blocking::allgather(region, mine, all, largest); });
   if (result) return *result;
   Channel channel(comm, Tag::allgather);
   plan::allgather(channel, mine, all);

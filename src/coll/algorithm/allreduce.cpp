@@ -14,7 +14,7 @@
 #include "coll/select/select.hpp"
 #include "coll/shm/call.hpp"
 #include "coll/shm/peer_copy.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 #include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
@@ -115,7 +115,7 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
     return bcast(way, part(receive), 0);
   }
   const bool by_host = reducer.commutative || by_host_in_order(comm);
-  const bool suits = comm.size > 1 && shared::suits(reducer);
+  const bool suits = comm.size > 1 && shm_blocking::suits(reducer);
   const Algorithms able = shm_nonblocking::able(way, suits, suits ? count * type.size : shm_nonblocking::too_many)
                               .without(Algorithm::leaders, !by_host)
                               .without(Algorithm::split, count < comm.size)
@@ -161,10 +161,10 @@ template void allreduce(Schedule& way, const void* send, void* receive, int64_t 
 
 int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
   const int64_t bytes = count * reducer.type->size;
-  const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
-  const auto result = shared::in_region(
+  const Algorithms able = shm_blocking::if_suits(bytes > 0 && shm_blocking::suits(reducer));
+  const auto result = shm_blocking::in_region(
       comm, {Collective::allreduce, bytes, bytes, able, SharedRegion::everybody, call::details_of(reducer)},
-      [&](SharedRegion& region) { return shared::allreduce(region, send, receive, count, reducer); },
+      [&](SharedRegion& region) { return shm_blocking::allreduce(region, send, receive, count, reducer); },
       [&] {
         return offload::attempt({.collective = Collective::allreduce,
                                  .comm = comm,

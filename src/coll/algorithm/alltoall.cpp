@@ -9,7 +9,7 @@
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
 #include "coll/shm/peer_copy.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 #include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
@@ -100,15 +100,15 @@ int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to, bool mapped) 
   const bool regular = to.regular() && (from.in_place() || from.regular());
   const int64_t bytes = regular ? to[0].bytes() : 0;
   const Algorithms able =
-      shared::if_suits(!regular || bytes > 0).without(Algorithm::shared, regular && from.in_place());
+      shm_blocking::if_suits(!regular || bytes > 0).without(Algorithm::shared, regular && from.in_place());
   const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
   const int64_t posted = regular ? bytes * comm.size : SharedRegion::most_area;
   // Smaller ones are copied in less time than ranks take to wait for each other once more.
   constexpr int64_t large = 16 << 10;
-  const shared::Wanted wanted{
+  const shm_blocking::Wanted wanted{
       .collective = collective, .bytes = bytes, .posted = posted, .able = able, .mapped = mapped && bytes >= large};
-  const auto result = shared::in_region(comm, wanted, [&](SharedRegion& region) {
-    return regular ? shared::alltoall(region, from, to, bytes) : shared::alltoallv(region, from, to);
+  const auto result = shm_blocking::in_region(comm, wanted, [&](SharedRegion& region) {
+    return regular ? shm_blocking::alltoall(region, from, to, bytes) : shm_blocking::alltoallv(region, from, to);
   });
   if (result) return *result;
   Channel channel(comm, Tag::alltoall);

@@ -9,7 +9,7 @@
 #include "coll/plan/plan.hpp"
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 #include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
@@ -89,8 +89,8 @@ template void barrier(Schedule& way);
 int32_t barrier(Comm& comm) {
   if (comm.size == 1) return core::no_error;
   const auto result =
-      shared::in_region(comm, {Collective::barrier, 0, 0, Algorithms::blocking()}, shared::barrier,
-                        [&] { return offload::attempt({.collective = Collective::barrier, .comm = comm}); });
+      shm_blocking::in_region(comm, {Collective::barrier, 0, 0, Algorithms::blocking()}, shm_blocking::barrier,
+                              [&] { return offload::attempt({.collective = Collective::barrier, .comm = comm}); });
   if (result) return *result;
   Channel channel(comm, Tag::barrier);
   plan::barrier(channel);

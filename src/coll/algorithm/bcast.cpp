@@ -11,7 +11,7 @@
 #include "coll/plan/plan.hpp"
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 #include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
@@ -60,9 +60,9 @@ template void bcast(Schedule& way, const Block& data, int32_t root);
 int32_t bcast(Comm& comm, void* buffer, int64_t count, Type& type, int32_t root) {
   const Block data{buffer, count, &type};
   const int64_t bytes = data.bytes();
-  const auto result = shared::in_region(
-      comm, {Collective::bcast, bytes, bytes, shared::if_suits(bytes > 0), root},
-      [&](SharedRegion& region) { return shared::bcast(region, data, root); },
+  const auto result = shm_blocking::in_region(
+      comm, {Collective::bcast, bytes, bytes, shm_blocking::if_suits(bytes > 0), root},
+      [&](SharedRegion& region) { return shm_blocking::bcast(region, data, root); },
       [&] {
         return offload::attempt({.collective = Collective::bcast,
                                  .comm = comm,

@@ -10,7 +10,7 @@
 #include "coll/plan/schedule.hpp"
 #include "coll/plan/team.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 #include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
@@ -120,12 +120,12 @@ template void gather(Schedule& way, const Block& mine, const Blocks& all, int32_
 int32_t gather(Comm& comm, const Block& mine, const Blocks& all, int32_t root) {
   const bool regular = all.regular();
   const int64_t bytes = regular ? all[0].bytes() : 0;
-  const shared::Wanted wanted =
-      regular ? shared::Wanted{Collective::gather, bytes, bytes, shared::if_suits(bytes > 0), root}
-              : shared::Wanted{Collective::gatherv, 0, SharedRegion::unknown_bytes, Algorithms::blocking(), root};
-  const auto result = shared::in_region(comm, wanted, [&](SharedRegion& region) {
-    if (!regular) return shared::gatherv(comm, region, mine, all, root);
-    return shared::gather(region, mine, all, bytes, root);
+  const shm_blocking::Wanted wanted =
+      regular ? shm_blocking::Wanted{Collective::gather, bytes, bytes, shm_blocking::if_suits(bytes > 0), root}
+              : shm_blocking::Wanted{Collective::gatherv, 0, SharedRegion::unknown_bytes, Algorithms::blocking(), root};
+  const auto result = shm_blocking::in_region(comm, wanted, [&](SharedRegion& region) {
+    if (!regular) return shm_blocking::gatherv(comm, region, mine, all, root);
+    return shm_blocking::gather(region, mine, all, bytes, root);
   });
   if (result) return *result;
   Channel channel(comm, Tag::gather);

@@ -14,7 +14,7 @@
 #include "coll/select/select.hpp"
 #include "coll/shm/call.hpp"
 #include "coll/shm/peer_copy.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 #include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
@@ -54,7 +54,7 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   }
   // Leaders keep the order of ranks where those of each host are consecutive.
   const bool by_host = !reducer.fixed && (reducer.commutative || by_host_in_order(comm));
-  const bool suits = shared::suits(reducer);
+  const bool suits = shm_blocking::suits(reducer);
   const Algorithms able = shm_nonblocking::able(way, suits, suits ? count * type.size : shm_nonblocking::too_many)
                               .without(Algorithm::leaders, !by_host)
                               .without(Algorithm::split, count < comm.size || reducer.fixed)
@@ -108,7 +108,7 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
     starts[r] = total;
     total += counts[r];
   }
-  const bool suits = comm.size > 1 && shared::suits(reducer);
+  const bool suits = comm.size > 1 && shm_blocking::suits(reducer);
   const Algorithms able = shm_nonblocking::able(way, suits, suits ? total * type.size : shm_nonblocking::too_many)
                               .without(Algorithm::pairwise, !reducer.commutative)
                               .without(Algorithm::halving, !reducer.commutative);
@@ -150,10 +150,10 @@ template void reduce_scatter(Schedule& way, const void* send, void* receive, con
 
 int32_t reduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
   const int64_t bytes = count * reducer.type->size;
-  const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
-  const auto result = shared::in_region(
+  const Algorithms able = shm_blocking::if_suits(bytes > 0 && shm_blocking::suits(reducer));
+  const auto result = shm_blocking::in_region(
       comm, {Collective::reduce, bytes, bytes, able, root, call::details_of(reducer)},
-      [&](SharedRegion& region) { return shared::reduce(region, send, receive, count, reducer, root); });
+      [&](SharedRegion& region) { return shm_blocking::reduce(region, send, receive, count, reducer, root); });
   if (result) return *result;
   Channel channel(comm, Tag::reduce);
   plan::reduce(channel, send, receive, count, reducer, root);
@@ -165,10 +165,12 @@ int32_t reduce_scatter(Comm& comm, const void* send, void* receive, const Array&
   for (int32_t r = 0; r < comm.size; ++r) total += counts[r];
   const int64_t bytes = total * reducer.type->size;
   const Algorithms able =
-      shared::if_suits(bytes > 0 && shared::suits(reducer)).without(Algorithm::shared, send == receive);
-  const auto result = shared::in_region(
+      shm_blocking::if_suits(bytes > 0 && shm_blocking::suits(reducer)).without(Algorithm::shared, send == receive);
+  const auto result = shm_blocking::in_region(
       comm, {Collective::reduce_scatter, bytes, bytes, able, SharedRegion::everybody, call::details_of(reducer)},
-      [&](SharedRegion& region) { return shared::reduce_scatter(region, send, receive, counts, total, reducer); });
+      [&](SharedRegion& region) {
+        return shm_blocking::reduce_scatter(region, send, receive, counts, total, reducer);
+      });
   if (result) return *result;
   Channel channel(comm, Tag::reduce);
   plan::reduce_scatter(channel, send, receive, counts, reducer);

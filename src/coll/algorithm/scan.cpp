@@ -11,7 +11,7 @@
 #include "coll/plan/schedule.hpp"
 #include "coll/select/select.hpp"
 #include "coll/shm/call.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 #include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
@@ -57,7 +57,7 @@ void doubling(Way& way, const void* send, void* receive, int64_t count, const Re
 template <class Way>
 void prefix(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
   const int64_t bytes = count * reducer.type->size;
-  const bool suits = way.comm().size > 1 && shared::suits(reducer);
+  const bool suits = way.comm().size > 1 && shm_blocking::suits(reducer);
   const Algorithms able = shm_nonblocking::able(way, false, suits ? bytes : shm_nonblocking::too_many)
                               .without(Algorithm::chain, reducer.fixed);
   const Algorithm algorithm = choose(way.comm(), Collective::scan, bytes, able);
@@ -98,10 +98,10 @@ namespace {
 std::optional<int32_t> in_region(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer,
                                  bool inclusive) {
   const int64_t bytes = count * reducer.type->size;
-  const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
-  return shared::in_region(
+  const Algorithms able = shm_blocking::if_suits(bytes > 0 && shm_blocking::suits(reducer));
+  return shm_blocking::in_region(
       comm, {Collective::scan, bytes, bytes, able, SharedRegion::everybody, call::details_of(reducer)},
-      [&](SharedRegion& region) { return shared::scan(region, send, receive, count, reducer, inclusive); });
+      [&](SharedRegion& region) { return shm_blocking::scan(region, send, receive, count, reducer, inclusive); });
 }
 
 }  // namespace

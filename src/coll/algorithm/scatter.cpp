@@ -10,7 +10,7 @@
 #include "coll/plan/schedule.hpp"
 #include "coll/plan/team.hpp"
 #include "coll/select/select.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 #include "coll/shm/shm_nonblocking.hpp"
 
 namespace weft::coll {
@@ -118,12 +118,13 @@ int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root) 
   const int64_t bytes = regular ? all[0].bytes() : 0;
   const int64_t posted =
       bytes <= SharedRegion::line_bytes ? bytes : bytes * comm.size;  // small blocks have a line each
-  const shared::Wanted wanted =
-      regular ? shared::Wanted{Collective::scatter, bytes, posted, shared::if_suits(bytes > 0), root}
-              : shared::Wanted{Collective::scatterv, 0, SharedRegion::unknown_bytes, Algorithms::blocking(), root};
-  const auto result = shared::in_region(comm, wanted, [&](SharedRegion& region) {
-    if (!regular) return shared::scatterv(comm, region, all, mine, root);
-    return shared::scatter(region, all, mine, bytes, root);
+  const shm_blocking::Wanted wanted =
+      regular
+          ? shm_blocking::Wanted{Collective::scatter, bytes, posted, shm_blocking::if_suits(bytes > 0), root}
+          : shm_blocking::Wanted{Collective::scatterv, 0, SharedRegion::unknown_bytes, Algorithms::blocking(), root};
+  const auto result = shm_blocking::in_region(comm, wanted, [&](SharedRegion& region) {
+    if (!regular) return shm_blocking::scatterv(comm, region, all, mine, root);
+    return shm_blocking::scatter(region, all, mine, bytes, root);
   });
   if (result) return *result;
   Channel channel(comm, Tag::scatter);

@@ -25,7 +25,7 @@ namespace weft::coll::peer_copy {
 
 using Otherwise = std::function<void()>;
 
-// Types that suit (shared::suits). In place: `send` is `receive`.
+// Types that suit (shm_blocking::suits). In place: `send` is `receive`.
 void reduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root,
             const Otherwise& otherwise);
 void allreduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer,

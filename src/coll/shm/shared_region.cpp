@@ -71,7 +71,7 @@ bool SharedRegion::make_boards() {
   return true;
 }
 
-// The others have told where; see shared::enter().
+// The others have told where; see shm_blocking::enter().
 bool SharedRegion::reads_all() const {
   for (int32_t r = 0; r < size_; ++r) {
     if (r == rank_) continue;

@@ -3,8 +3,8 @@
 #pragma once
 
 // A shared region: memory that all ranks of a communicator on one host map, where they meet in blocking collective
-// operations without messages (coll/shm/shared.hpp). All ranks make it together in the first operation that wants it.
-// Nonblocking ones meet in its exchange buffers, which are memory of their own (coll/shm/exchange_buffers.hpp).
+// operations without messages (coll/shm/shm_blocking.hpp). All ranks make it together in the first operation that wants
+// it. Nonblocking ones meet in its exchange buffers, which are memory of their own (coll/shm/exchange_buffers.hpp).
 //
 // Operations go on in phases, which all ranks count alike. In a phase a rank may write its place and post it; others
 // await it, read it, and pass the phase. Small data lie in the line that says so, one cache line for each rank and

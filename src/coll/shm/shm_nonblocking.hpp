@@ -92,7 +92,7 @@ void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, 
 void scatterv(Schedule& way, const Blocks& all, const Block& mine, int32_t root, const Otherwise& otherwise);
 void alltoallv(Schedule& way, const Blocks& from, const Blocks& to, const Otherwise& otherwise);
 
-// Types that suit (shared::suits). In place: `send` is `receive`.
+// Types that suit (shm_blocking::suits). In place: `send` is `receive`.
 void reduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root,
             const Otherwise& otherwise);
 void allreduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer,

@@ -15,7 +15,7 @@ namespace weft::coll::single_copy {
 // Blocks of any layout and size.
 [[nodiscard]] int32_t allgather(SharedRegion& region, const Block& mine, const Blocks& all);
 [[nodiscard]] int32_t alltoall(SharedRegion& region, const Blocks& from, const Blocks& to);
-// Types without gaps (shared::suits). In place: `send` is `receive`.
+// Types without gaps (shm_blocking::suits). In place: `send` is `receive`.
 [[nodiscard]] int32_t reduce(SharedRegion& region, const void* send, void* receive, int64_t count,
                              const Reducer& reducer, int32_t root);
 [[nodiscard]] int32_t allreduce(SharedRegion& region, const void* send, void* receive, int64_t count,

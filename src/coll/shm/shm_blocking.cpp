@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@
 #include "coll/shm/single_copy.hpp"
 #include "coll/shm/slots.hpp"
 
-namespace weft::coll::shared {
+namespace weft::coll::shm_blocking {
 
 namespace {
 
@@ -549,4 +549,4 @@ int32_t reduce_scatter(SharedRegion& region, const void* send, void* receive, co
   return region.end();
 }
 
-}  // namespace weft::coll::shared
+}  // namespace weft::coll::shm_blocking

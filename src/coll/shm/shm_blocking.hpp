@@ -13,7 +13,7 @@
 #include "coll/shm/shared_region.hpp"
 #include "core/protocol/p2p.hpp"
 
-namespace weft::coll::shared {
+namespace weft::coll::shm_blocking {
 
 // An operation that begins.
 struct Wanted {
@@ -96,4 +96,4 @@ template <class Operate, class Offloaded = NoOffload>
 [[nodiscard]] int32_t reduce_scatter(SharedRegion& region, const void* send, void* receive, const Array& counts,
                                      int64_t total, const Reducer& reducer);
 
-}  // namespace weft::coll::shared
+}  // namespace weft::coll::shm_blocking

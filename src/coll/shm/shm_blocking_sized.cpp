@@ -5,9 +5,9 @@
 
 #include "coll/plan/channel.hpp"
 #include "coll/plan/pieces.hpp"
-#include "coll/shm/shared.hpp"
+#include "coll/shm/shm_blocking.hpp"
 
-namespace weft::coll::shared {
+namespace weft::coll::shm_blocking {
 
 namespace {
 
@@ -110,4 +110,4 @@ int32_t scatterv(Comm& comm, SharedRegion& region, const Blocks& all, const Bloc
   return channel.finish();
 }
 
-}  // namespace weft::coll::shared
+}  // namespace weft::coll::shm_blocking
