@@ -18,9 +18,8 @@ CHAPTERS = ["object", "env", "observe", "datatype", "p2p", "coll", "comm", "topo
 MPI_HEADER_FROM = LEVEL["mpi"]
 # Layers whose folders may not include each other in a circle.
 FOLDERED = ["boot", "coll", "core", "device", "transport"]
-# Circles of units: at most MOST, and in these folders so many, until they are cut.
+# The most units that may include each other in a circle.
 MOST = 3
-LARGER = {}
 # Failures are reported to the policy, which alone ends the process, in the layers named.
 POLICY = pathlib.PurePath("src/core/object/failure.cpp")
 REPORTS_TO_POLICY = ["transport", "core", "coll", "io"]
@@ -116,10 +115,8 @@ def circles(includes):
 
 def large_circles(found):
     for circle in found:
-        folder = circle[0].rpartition("/")[0]
-        most = LARGER.get(folder, MOST)
-        if len(circle) > most:
-            yield f"{len(circle)} units include each other in a circle, at most {most} of {folder} may: {' '.join(circle)}"
+        if len(circle) > MOST:
+            yield f"{len(circle)} units include each other in a circle, at most {MOST} may: {' '.join(circle)}"
 
 
 def main():
