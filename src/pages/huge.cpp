@@ -16,15 +16,15 @@ namespace {
 
 enum Wanted { off, automatic, on };
 constexpr const char* words[] = {"off", "auto", "on"};
-constinit base::ChoiceSetting huge_setting{{.name = "WEFT_HUGE_PAGES",
-                                            .help = "transparent huge pages for Weft's own shared memory (rings, "
-                                                    "staging buffers, shared regions); auto: where the "
-                                                    "system gives them to shared memory (shmem_enabled)",
-                                            .subject = base::Subject::memory,
-                                            .change = base::Change::before_start},
-                                           off,
-                                           words,
-                                           3};
+constinit base::ChoiceSetting huge_setting{
+    {.name = "WEFT_HUGE_PAGES",
+     .help = "transparent huge pages for Weft's own shared memory (rings, staging buffers, shared regions); auto: "
+             "where the system gives them to shared memory (shmem_enabled)",
+     .subject = base::Subject::memory,
+     .change = base::Change::before_start},
+    off,
+    words,
+    3};
 WEFT_SETTING(huge_setting);
 
 // Whether shared memory gets such pages for the asking.

@@ -189,11 +189,10 @@ struct Choice {
 // be taken, for any number of bytes.
 struct Choices {
   std::vector<Choice> lists[collective_count];
-  bool nonblocking_shared[collective_count] =
-      {};                              // some nonblocking ones are done in shared memory (coll/shm/shm_nonblocking.hpp)
-  bool in_regions = false;             // some operations are done in shared memory, and none is offloaded
-  bool regions_behind = false;         // some in shared memory, and some are offloaded
-  int32_t otherwise = go_by_messages;  // without `in_regions`; or ask_offload
+  bool nonblocking_shared[collective_count] = {};  // some nonblocking ones are done in shared memory
+  bool in_regions = false;                         // some operations are done in shared memory, and none is offloaded
+  bool regions_behind = false;                     // some in shared memory, and some are offloaded
+  int32_t otherwise = go_by_messages;              // without `in_regions`; or ask_offload
 
   [[nodiscard]] const Choice& find(Collective collective, int64_t bytes, Algorithms able) const {
     const Choice* choice = lists[static_cast<size_t>(collective)].data();

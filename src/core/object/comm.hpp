@@ -80,16 +80,14 @@ struct Comm : base::Object {
   bool leads = false;       // of an intercommunicator
   bool is_inter() const { return remote != nullptr; }
   int32_t local_size() const { return group->size; }
-  std::atomic<uint32_t> schedules{
-      0};                        // of collective operations, made on this communicator so far: coll/plan/schedule.hpp
-  bool several_jobs = false;     // it has ranks of another job (core/object/other_jobs.hpp), on either side
-  const Hosts* hosts = nullptr;  // of an intracommunicator: the hosts of its group; nullptr: no difference
+  std::atomic<uint32_t> schedules{0};  // of collective operations, made here so far: coll/plan/schedule.hpp
+  bool several_jobs = false;           // it has ranks of another job (core/object/other_jobs.hpp), on either side
+  const Hosts* hosts = nullptr;        // of an intracommunicator: the hosts of its group; nullptr: no difference
   // Which algorithms its collective operations take; nullptr until the first of them has found out.
   mutable std::atomic<const coll::Choices*> choices{nullptr};
-  coll::SharedRegion* region =
-      nullptr;                       // where its ranks meet in collective operations; made in the first that wants it
-  coll::Offload* offload = nullptr;  // its part in a component that does collective operations
-  Truncation truncation;             // of the last blocking collective operation that had one
+  coll::SharedRegion* region = nullptr;    // where its ranks meet in operations; made in the first that wants it
+  coll::Offload* offload = nullptr;        // its part in a component that does collective operations
+  Truncation truncation;                   // of the last blocking collective operation that had one
   const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {
