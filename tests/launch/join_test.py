@@ -393,6 +393,12 @@ class UnderHydra(Launcher):
         spans = [part.split("-") for part in text.split(",")]
         return {cpu for span in spans for cpu in range(int(span[0]), int(span[-1]) + 1)}
 
+    def test_inside_a_rank_it_has_a_job_of_its_own(self):
+        """Hydra leaves the segment of the rank open, and its variables in the environment."""
+        done = run(MPIEXEC, "-q", "-n", "1", "sh", "-c", f"'{HYDRA}' -n 2 '{JOINER}'; exit $?")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(ranks_of(done.stdout), all_ranks(2))
+
     def test_over_tcp(self):
         self.shares_its_segment((HYDRA, "-pmi-port", "-n"), "PMI-1")
 

@@ -324,12 +324,11 @@ Offer read_environment(bool (*has_pmix)()) {
     default:
       break;
   }
-  if (getenv(variable::rank) || getenv(variable::size) || getenv(variable::segment_fd)) {
-    Offer offer = read_mpiexec();
-    // A rank may have started another launcher: then our variables are inherited, and our segment is closed.
-    const bool others = getenv("PMI_FD") || getenv("PMI_PORT") || getenv("PMIX_RANK");
-    if (!others || is_open(offer)) return offer;
-  }
+  // mpiexec takes the variables of other launchers away. Where ours stand beside theirs, a rank has started that
+  // launcher.
+  const bool others = getenv("PMI_FD") || getenv("PMI_PORT") || getenv("PMIX_RANK");
+  const bool ours = getenv(variable::rank) || getenv(variable::size) || getenv(variable::segment_fd);
+  if (ours && !others) return read_mpiexec();
   return read_others(has_pmix);
 }
 
