@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
@@ -46,11 +47,13 @@ bool is_program(const std::string& path) {
   return access(path.c_str(), X_OK) == 0;
 }
 
-// In the folder "bin" beside that of this library, as installed or as built; otherwise in PATH.
+// In the folder "bin" beside that of this library, as installed or as built; otherwise in PATH. The libraries of an ABI
+// lie in folders of their own and load this one as "mpich-abi/../libweft.so".
 std::string find_launcher() {
   Dl_info info = {};
   if (dladdr(reinterpret_cast<const void*>(&find_launcher), &info) != 0 && info.dli_fname != nullptr) {
-    std::string prefix = info.dli_fname;
+    char resolved[PATH_MAX];
+    std::string prefix = realpath(info.dli_fname, resolved) != nullptr ? resolved : info.dli_fname;
     for (int up = 0; up < 2 && !prefix.empty(); ++up) prefix.resize(std::min(prefix.rfind('/'), prefix.size()));
     std::string beside = prefix + "/bin/mpiexec";
     if (is_program(beside)) return beside;
