@@ -11,14 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "abi/program.hpp"
 #include "base/cpus.hpp"
 #include "mpiexec/command.hpp"
 
 namespace weft::mpiexec {
 
-// The file a program's name means: a path as it is (from `folder` when that is given), else looked for in PATH. Empty,
-// with errno set, when there is none that can be executed.
-std::string find_program(const std::string& name, const std::string& folder);
+using abi::find_program;
 
 // A rank of a job on one host, in its own MPI_COMM_WORLD.
 struct RankFacts {
