@@ -36,8 +36,16 @@ class Handover(Case):
                               WEFT_SPIN="5", PMI_RANK="3", WEFT_RANK="1")
         self.assertEqual((done.returncode, done.stderr), (7, ""))
         told = done.stdout.splitlines()
-        self.assertRegex(told[0], "^-machinefile /proc/self/fd/[0-9]+ -genv WEFT_JOB_ID [^ ]+ -genv WEFT_UNIVERSE_SIZE 2 -n 2 p $")
+        self.assertRegex(told[0], "^-machinefile /proc/self/fd/[0-9]+ -genv LD_LIBRARY_PATH [^ ]*/standard-abi:[^ ]+ "
+                                  "-genv WEFT_JOB_ID [^ ]+ -genv WEFT_UNIVERSE_SIZE 2 -n 2 p $")
         self.assertEqual(told[1:], ["weft-a:1", "weft-b:1", "5,,", "in"])
+
+    def test_a_search_path_is_told_once(self):
+        for name in ("mpiexec.hydra", "prterun"):
+            for option in (("-genv", "LD_LIBRARY_PATH", "/x"), ("-x", "LD_LIBRARY_PATH=/x")):
+                told = self.hand_over(*option, "p", name=name).stdout
+                self.assertEqual(told.count("/standard-abi:"), 1, told)
+                self.assertEqual(told.count("/x"), 1, told)
 
     def test_the_remote_shell_is_passed_on(self):
         self.assertIn("-launcher-exec /x/rsh", self.hand_over("p", WEFT_RSH="/x/rsh").stdout)

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "abi/face.hpp"
 #include "base/setting.hpp"
 
 namespace weft::mpiexec {
@@ -157,15 +158,9 @@ std::string take_host_file(Context& c, const std::string& path, const std::strin
 }
 
 std::string take_abi(Context& c, const std::string& text, const std::string&) {
-  if (text == "auto") {
-    c.command.abi = Abi::find;
-  } else if (text == "standard") {
-    c.command.abi = Abi::standard;
-  } else if (text == "mpich") {
-    c.command.abi = Abi::mpich;
-  } else {
-    return c.option + ": " + base::quoted(text) + " is no ABI: auto, standard or mpich";
-  }
+  if (text != "auto" && text != "none" && abi::face_named(text) == nullptr)
+    return c.option + ": " + base::quoted(text) + " is no ABI: " + abi::options_of_abi();
+  c.command.abi = text;
   return {};
 }
 
@@ -369,8 +364,8 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   -env VAR VALUE          the same
   -genv VAR VALUE         environment variable for all ranks
   -wdir DIR               folder in which this program's ranks start
-  --abi A                 the ABI the programs were built for: auto (the default) looks at the libraries they
-                          need; mpich leads all to Weft's libmpi.so.12, standard none
+  --abi A                 the ABI of the programs, whose libraries ranks get from Weft: auto (the default), all
+                          that Weft has; standard or mpich, that one alone; none leaves the environment as it is
   -initial-errhandler H   error handler this program begins with: mpi_errors_are_fatal (the default),
                           mpi_errors_abort, mpi_errors_return
   -memory-alloc-kinds K   memory allocation kinds this program asks for, such as mpi:alloc_mem

@@ -23,9 +23,6 @@ struct Program {
   std::string folder;               // -wdir; empty: ours
 };
 
-// The ABI of the programs: found in their files, or given.
-enum class Abi : uint8_t { find, standard, mpich };
-
 struct Command {
   std::vector<Program> programs;
   std::vector<Variable> variables;  // -genv: for all ranks
@@ -37,7 +34,7 @@ struct Command {
   bool show_layout = false;    // without programs that is all
   std::string machine;         // of --show-layout without programs: hwloc's XML or a description; empty: this one
   bool tag_output = false;
-  Abi abi = Abi::find;
+  std::string abi = "auto";    // of the programs, one of abi::options_of_abi()
   bool quiet = false;          // nothing but errors
   bool oversubscribe = false;  // more ranks than cores are meant
   int64_t timeout_us = 0;      // 0: none

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "abi/program.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "mpiexec/abi.hpp"
 #include "mpiexec/process.hpp"
 #include "stats/file.hpp"
 #include "stats/text.hpp"
@@ -22,7 +22,8 @@ namespace weft::mpiexec {
 std::string Statistics::named(std::string text) const {
   for (const Program& program : command_.programs) {
     std::error_code wrong;
-    text = why::with_lines(text, std::filesystem::absolute(file_of(program), wrong).string());
+    text = why::with_lines(
+        text, std::filesystem::absolute(abi::file_of_program(program.words[0], program.folder), wrong).string());
   }
   if (text.find("+0x") != std::string::npos && find_program("addr2line", "").empty())
     text += "  call sites have no lines, as there is no addr2line (Debian: apt-get install binutils)\n";
