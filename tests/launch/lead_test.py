@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -219,6 +220,66 @@ class Surroundings(Case):
             self.assertEqual((done.returncode, done.stdout), (expected, alone.stdout), words)
             said = [line for line in done.stderr.splitlines() if not line.startswith("weft: mpiexec: rank 0 ")]  # its status
             self.assertEqual(said, alone.stderr.splitlines(), words)
+
+
+class Python(Case):
+    """An environment of Python with another MPI's library, and with a mpi4py that opens one as the wheels do."""
+    MPI4PY = """import ctypes, os, sys
+library = ctypes.CDLL(os.environ.get("MPI4PY_LIBMPI") or sys.prefix + "/lib/libmpi.so")
+version, length = ctypes.create_string_buffer(8192), ctypes.c_int()
+library.MPI_Get_library_version(version, ctypes.byref(length))
+major, minor = ctypes.c_int(-1), ctypes.c_int(-1)
+if hasattr(library, "MPI_Abi_get_version"): library.MPI_Abi_get_version(ctypes.byref(major), ctypes.byref(minor))
+print(version.value.decode()[:4], major.value)
+"""
+
+    def environment_of(self, *modules):
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder / "venv"], check=True)
+        lib = self.folder / "venv" / "lib"
+        (lib / "libmpi.so").symlink_to(self.others / OPEN_MPI)
+        package = next(lib.glob("python3*")) / "site-packages" / "mpi4py"
+        package.mkdir()
+        (package / "__init__.py").write_text(self.MPI4PY, encoding="utf-8")
+        for module in modules:
+            (package / f"MPI.{module}.so").touch()
+        return self.folder / "venv" / "bin" / "python"
+
+    def says(self, *words, **variables):
+        done = run("-n", 2, *words, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first, second = done.stdout.splitlines()
+        self.assertEqual(first, second)
+        return first
+
+    def test_the_module_of_mpichs_abi(self):
+        python = self.environment_of("mpich.cpython", "openmpi.cpython")
+        self.assertEqual(self.says(python, "-c", "import mpi4py"), "Weft -1")
+        self.assertEqual(self.says("env", "A=1", python, "-c", "import mpi4py"), "Weft -1")
+        self.assertEqual(self.says("sh", "-c", f"{python} -c 'import mpi4py'"), "Weft -1")
+        script = self.folder / "script"
+        for line in (python, f"/usr/bin/env {python}", f"/usr/bin/env -S {python} -u"):
+            script.write_text(f"#!{line}\nimport mpi4py\n", encoding="utf-8")
+            script.chmod(0o755)
+            self.assertEqual(self.says(script), "Weft -1", line)
+
+    def test_the_module_of_the_standards_abi(self):
+        python = self.environment_of("mpiabi.cpython", "mpich.cpython")
+        self.assertEqual(self.says(python, "-c", "import mpi4py"), "Weft 1")
+        self.assertEqual(self.says("--abi", "mpich", python, "-c", "import mpi4py"), "Weft -1")
+
+    def test_a_module_that_was_built_for_its_library(self):
+        python = self.environment_of("cpython-311")
+        self.assertEqual(self.says(python, "-c", "import os; print(os.environ.get('MPI4PY_LIBMPI'))"), "None")
+
+    def test_what_the_user_has_set_stays(self):
+        python = self.environment_of("mpich.cpython")
+        self.assertEqual(self.says(python, "-c", "import mpi4py", MPI4PY_LIBMPI=str(self.others / MPICH)), "othe -1")
+        self.assertEqual(self.says("--abi", "none", python, "-c", "import mpi4py"), "othe -1")
+        self.assertEqual(self.says("-x", "MPI4PY_MPIABI=mpich", python, "-c", "import os; print(os.environ.get('MPI4PY_LIBMPI'))"), "None")
+
+    def test_programs_of_other_languages_get_no_variable_of_python(self):
+        done = run("-n", 1, "printenv", "MPI4PY_LIBMPI")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
 
 
 if __name__ == "__main__":

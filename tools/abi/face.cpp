@@ -12,14 +12,15 @@ namespace {
 // MPICH's and Intel MPI's names, and Debian's. Open MPI's is the last row: any other version of libmpi.so is taken for
 // its own.
 constexpr Face all_faces[] = {
-    {"standard", "the standard's ABI", "standard-abi", "libmpi_abi.so.1", {"libmpi_abi.so.1"}},
+    {"standard", "the standard's ABI", "standard-abi", "libmpi_abi.so.1", "mpiabi", {"libmpi_abi.so.1"}},
     {"mpich",
      "MPICH's ABI",
      "mpich-abi",
      "libmpi.so.12",
+     "mpich",
      {"libmpi.so.12", "libmpich.so.12", "libmpifort.so.12", "libmpichfort.so.12", "libmpicxx.so.12",
       "libmpichcxx.so.12"}},
-    {nullptr, "Open MPI", "", "", {"libmpi.so.40"}},
+    {nullptr, "Open MPI", "", "", "openmpi", {"libmpi.so.40"}},
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "abi/python.hpp"
+
 namespace weft::abi {
 namespace {
 
@@ -33,7 +35,10 @@ class Leading {
 
   Lead run() {
     lead_.target = target_of(start_.words, start_.folder);
-    if (start_.option != "none") add_search_path();
+    if (start_.option != "none") {
+      add_search_path();
+      add_mpi4py();
+    }
     find_libraries();
     if (start_.option != "none") {
       add_preload();
@@ -62,6 +67,19 @@ class Leading {
     const std::string before = value_of(start_, variable);
     const std::string path = in_front(folders, before);
     if (path != before) set(variable, path);
+  }
+
+  void add_mpi4py() {
+    if (lead_.target.runs == Runs::program || lead_.target.file.empty() ||
+        start_.variable("MPI4PY_LIBMPI") != nullptr || start_.variable("MPI4PY_MPIABI") != nullptr) {
+      return;
+    }
+    const bool is_python = lead_.target.runs == Runs::python;
+    const Face* const face =
+        face_of_mpi4py(is_python ? lead_.target.file : "", value_of(start_, "PYTHONPATH"), start_.option);
+    if (face == nullptr) return;
+    const std::string folder = folder_of(*face);
+    if (!folder.empty()) set("MPI4PY_LIBMPI", folder + "/" + face->library);
   }
 
   void find_libraries() {
