@@ -125,28 +125,45 @@ class Doctor(unittest.TestCase):
                                 *words], input="int main(void) { return 0; }" if "-shared" not in words else "int one;", text=True, check=True)
                 return f"{folder}/{name}"
 
-            def finding(program, subject="libraries of MPI in"):
-                done = weft("--json", program)
+            def finding(*words, subject="libraries of MPI in"):
+                done = weft("--json", *words)
                 self.assertIn(done.returncode, (0, 1), done.stderr)
                 found = {f["subject"]: f for f in json.loads(done.stdout)["findings"]}
-                return found[f"{subject} {program}"]
+                return found[f"{subject} {words[0]}"]
 
             for name in ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1", "libgomp.so.1"):
                 build(name, "-shared", "-fPIC", f"-Wl,-soname,{name}")
             self.assertEqual(finding(build("none"))["state"], "none")
             one = finding(build("one", "-l:libmpi.so.12"))
-            self.assertEqual((one["grade"], one["state"]), ("good", f"MPICH's ABI: {folder}/libmpi.so.12"))
+            self.assertEqual(one["grade"], "good")
+            self.assertRegex(one["state"], r"^MPICH's ABI: [^ ]+/mpich-abi/libmpi.so.12 \(LD_LIBRARY_PATH\)$")
+            self.assertIn("mpiexec sets LD_LIBRARY_PATH=", one["why"])
+            self.assertIn("libraries of MPI in", weft(f"{folder}/one").stdout, "what was asked for is shown")
+            behind = finding("env", "A=1", f"{folder}/one")
+            self.assertEqual((behind["grade"], behind["state"]), ("good", f"{one['state']}, of {folder}/one"))
+            old = finding(build("old", "-l:libmpi.so.12", "-Wl,--disable-new-dtags"))
+            self.assertRegex(old["state"], r"/mpich-abi/libmpi.so.12 \(LD_PRELOAD\)")
+            os.chmod(f"{folder}/old", 0o4755)
+            old = finding(f"{folder}/old")
+            self.assertEqual((old["grade"], old["state"]),
+                             ("bad", f"MPICH's ABI: {folder}/libmpi.so.12 (DT_RPATH, for {folder}/old)"))
+            self.assertIn("patchelf --remove-rpath", old["why"])
             two = finding(build("two", "-l:libmpi_abi.so.1", "-l:libmpi.so.40"))
-            self.assertEqual((two["grade"], two["state"]),
-                             ("bad", f"Open MPI: {folder}/libmpi.so.40; the standard's ABI: {folder}/libmpi_abi.so.1"))
+            self.assertEqual(two["grade"], "bad")
+            self.assertRegex(two["state"], rf"^Open MPI: {folder}/libmpi.so.40 \(DT_RUNPATH of {folder}/two\); the standard's ABI: ")
             self.assertIn("with one mpicc", two["why"])
-            threads = finding(build("threads", "-l:libmpi_abi.so.1", "-l:libgomp.so.1"), "threads in")
+            threads = finding(build("threads", "-l:libmpi_abi.so.1", "-l:libgomp.so.1"), subject="threads in")
             self.assertEqual((threads["grade"], threads["state"]), ("note", "libgomp.so.1"))
             self.assertIn("WEFT_CHECK=threads", threads["why"])
-            os.unlink(f"{folder}/libmpi.so.12")
-            self.assertIn("libmpi.so.12 is in no folder", finding(f"{folder}/one")["why"])
-            pathlib.Path(folder, "script").write_text("#!/bin/sh\n", encoding="utf-8")
-            self.assertEqual(finding(f"{folder}/script")["state"], "not known")
+            foreign = build("foreign", "-l:libmpi.so.40")
+            os.unlink(f"{folder}/libmpi.so.40")
+            self.assertEqual((finding(foreign)["grade"], finding(foreign)["state"]), ("bad", "Open MPI: libmpi.so.40 (not found)"))
+            script = pathlib.Path(folder, "script")
+            script.write_text("#!/bin/sh\n", encoding="utf-8")
+            script.chmod(0o755)
+            for words in ((str(script),), ("sh", "-c", "true"), ("python3", "-c", "pass")):
+                self.assertEqual((finding(*words)["grade"], finding(*words)["state"]), ("note", "not known"))
+                self.assertIn("mpiexec sets LD_LIBRARY_PATH=", finding(*words)["why"])
 
     def test_this_host(self):
         done = weft("--all")
@@ -170,7 +187,7 @@ class Doctor(unittest.TestCase):
         self.assertNotIn("\033", weft("--all").stdout)
 
     def test_wrong_words(self):
-        for words, message in ((["--rot"], "no option"), (["--root"], "needs a value"), (["--root", "/nowhere"], "no folder"), (["/nowhere"], "cannot be read")):
+        for words, message in ((["--rot"], "no option"), (["--root"], "needs a value"), (["--root", "/nowhere"], "no folder"), (["/nowhere"], "cannot be started: No such file")):
             done = weft(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)

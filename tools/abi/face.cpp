@@ -38,6 +38,11 @@ const Face* face_of(const std::string& library) {
   return library.starts_with("libmpi.so") ? &all_faces[std::size(all_faces) - 1] : nullptr;
 }
 
+const Face* face_of_runtime(const std::string& library) {
+  const bool is_binding = library.find("fort") != std::string::npos || library.find("cxx") != std::string::npos;
+  return is_binding ? nullptr : face_of(library);
+}
+
 const Face* face_named(const std::string& option) {
   const auto* const found = std::find_if(std::begin(all_faces), std::end(all_faces), [&](const Face& face) {
     return face.option != nullptr && option == face.option;

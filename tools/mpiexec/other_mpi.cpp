@@ -13,9 +13,9 @@
 #include <map>
 #include <sstream>
 
+#include "abi/face.hpp"
 #include "base/descriptor.hpp"
 #include "mpiexec/orphans.hpp"
-#include "why/libraries.hpp"
 
 namespace weft::mpiexec {
 namespace {
@@ -60,7 +60,7 @@ std::string mapped_mpi(pid_t process) {
     if (!read_mapping(line, mapping)) continue;
     const std::string name = name_in(mapping.path);
     if (name.starts_with("libweft.so")) return {};
-    if (found.empty() && !why::mpi_family(name).empty()) found = mapping.path;
+    if (found.empty() && abi::face_of_runtime(name) != nullptr) found = mapping.path;
   }
   return found;
 }
@@ -114,7 +114,7 @@ OtherMpi find_other_mpi(pid_t process) {
     const std::string library = mapped_mpi(one);
     if (!library.empty()) {
       other.library = library;
-      other.standard = why::mpi_family(name_in(library));
+      other.standard = abi::face_of_runtime(name_in(library))->label;
       if (written_zero_data(one, library) >= started_from) {
         std::ifstream file(proc_file(one, "comm"));
         std::getline(file, other.process);

@@ -6,9 +6,13 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <map>
 
+#include "abi/program.hpp"
 #include "base/json.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -20,10 +24,11 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* doctor_usage =
-    "usage: weft doctor [--all] [--json] [--hosts a,b] [--root FOLDER] [PROGRAM]\n\n"
+    "usage: weft doctor [--all] [--json] [--hosts a,b] [--root FOLDER] [PROGRAM [ARGUMENTS]]\n\n"
     "Looks at the settings of this host that programs of MPI suffer from, and says what to do about them. Changes\n"
-    "nothing. With a program, also whether it gets libraries of one MPI alone. The status is 0 unless something is "
-    "marked bad.\n\n"
+    "nothing. With a program, also which libraries of MPI its ranks get under mpiexec, and why. The status is 0 "
+    "unless\n"
+    "something is marked bad.\n\n"
     "  --all           also what is as it should be\n"
     "  --json          an object with the member findings: grade, subject, state, why\n"
     "  --hosts a,b     looks at these hosts, started as ranks are, and says what differs between them\n"
@@ -36,7 +41,7 @@ struct Wanted {
   bool json = false;
   std::string hosts;
   std::string root;
-  std::string program;
+  Words program;  // with its arguments
 };
 
 std::string host_name() {
@@ -81,7 +86,7 @@ void print(const Findings& findings, bool all) {
   for (const Grade grade : {Grade::bad, Grade::note, Grade::good}) {
     for (const Finding& f : findings) {
       if (f.grade != grade) continue;
-      if (grade == Grade::good && !all) {
+      if (grade == Grade::good && !all && !f.is_asked) {
         ++hidden;
         continue;
       }
@@ -140,7 +145,7 @@ int ask_hosts(const Wanted& wanted) {
   base::Problem problem;
   Words words = {folder + "/mpiexec", "-hosts", wanted.hosts, "-n",    std::to_string(parts_of(wanted.hosts).size()),
                  folder + "/weft",    "doctor", "--json",     "--part"};
-  if (!wanted.program.empty()) words.push_back(wanted.program);
+  words.insert(words.end(), wanted.program.begin(), wanted.program.end());
   if (!run(words, output, problem)) {
     problem.cause = "the hosts " + wanted.hosts + " could not be asked: " + problem.cause;
     base::tell(problem);
@@ -201,8 +206,9 @@ int doctor(const Words& words) {
       wanted.root = words[++i];
     } else if (valued) {
       wanted.hosts = words[++i];
-    } else if (!word.empty() && word[0] != '-' && wanted.program.empty()) {
-      wanted.program = word;
+    } else if (!word.empty() && word[0] != '-') {
+      wanted.program.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+      break;
     } else {
       fprintf(stderr, "weft doctor: there is no option \"%.60s\". Remedy: see weft doctor --help\n", word.c_str());
       return 2;
@@ -213,9 +219,11 @@ int doctor(const Words& words) {
             wanted.root.c_str());
     return 2;
   }
-  if (!wanted.program.empty() && access(wanted.program.c_str(), R_OK) != 0) {
-    fprintf(stderr, "weft doctor: the program %s cannot be read: name its file, ./program for one of this folder\n",
-            base::quoted(wanted.program).c_str());
+  if (!wanted.program.empty() && abi::find_program(wanted.program[0], "").empty()) {
+    fprintf(stderr,
+            "weft doctor: the program %s cannot be started: %s (errno %d). Remedy: name its file, ./program for one "
+            "of this folder\n",
+            base::quoted(wanted.program[0]).c_str(), strerror(errno), errno);
     return 2;
   }
   if (!wanted.hosts.empty()) return ask_hosts(wanted);

@@ -31,9 +31,10 @@ enum class Grade { good, note, bad };
 
 struct Finding {
   Grade grade;
-  std::string subject;  // "transparent huge pages"
-  std::string state;    // as it is on this host; compared between hosts
-  std::string why;      // and what to do; empty where it is good
+  std::string subject;    // "transparent huge pages"
+  std::string state;      // as it is on this host; compared between hosts
+  std::string why;        // and what to do; empty where it is good
+  bool is_asked = false;  // shown even if it is good
 };
 
 using Findings = std::vector<Finding>;
@@ -45,8 +46,9 @@ void look_at_limits(const HostFiles& host, Findings& findings);
 void look_at_networks(const HostFiles& host, Findings& findings);
 // Of the environment that a program would inherit, in doctor_program.cpp.
 void look_at_environment(Findings& findings);
-// In doctor_libraries.cpp: the library that carries messages to other hosts, and the libraries of MPI in a program.
+// In doctor_libraries.cpp: the library that carries messages to other hosts.
 void look_at_carrier(Findings& findings);
-void look_at_program(const std::string& program, Findings& findings);
+// In doctor_abi.cpp: the libraries of MPI that ranks of a command get under mpiexec.
+void look_at_program(const std::vector<std::string>& words, Findings& findings);
 
 }  // namespace weft::tool
