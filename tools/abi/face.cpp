@@ -69,7 +69,7 @@ std::string folder_of(const Face& face) {
   std::string prefix(self, static_cast<size_t>(length));
   for (int up = 0; up < 2; ++up) prefix.resize(std::min(prefix.rfind('/'), prefix.size()));
   for (const char* const place : {"/lib/", "/lib64/", "/src/"}) {
-    const std::string folder = prefix + place + face.folder;
+    std::string folder = prefix + place + face.folder;
     if (access((folder + "/" + face.library).c_str(), R_OK) == 0) return folder;
   }
   return {};

@@ -198,7 +198,7 @@ std::string read_allocation(Allocation& allocation) {
   for (const System& system : systems) {
     if (variable(system.sign).empty()) continue;
     allocation.system = system.name;
-    const std::string wrong = system.read(allocation);
+    std::string wrong = system.read(allocation);
     if (!wrong.empty()) return wrong;
     int64_t sum = 0;
     for (Host& host : allocation.hosts) sum += host.ranks = std::max(host.ranks, 1);

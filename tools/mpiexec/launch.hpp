@@ -235,11 +235,11 @@ class Launch {
   uint64_t interrupted_at_ = 0;
   int passed_on_ = 0;       // the signal passed on last that is meant to end programs
   bool abandoned_ = false;  // told twice: do not wait for readers of our output
-  uint64_t kill_at_ = 0;    // when what is left is killed; 0: not set
+  bool started_other_mpi_ = false;
+  uint64_t kill_at_ = 0;  // when what is left is killed; 0: not set
   uint64_t timeout_at_ = 0;
   uint64_t orphans_since_ = 0;
   LookTimes looks_;  // for other MPI libraries
-  bool started_other_mpi_ = false;
   Standstill standstill_;
 };
 

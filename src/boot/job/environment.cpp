@@ -235,10 +235,10 @@ constexpr Foreign foreign[] = {
     {"IBM's jsrun", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "start the program with Weft's mpiexec"},
 };
 
-// Whether its variables are there. Weft's mpiexec sets those of Open MPI for programs that read them.
-bool is_seen(const Foreign& launcher) {
+// The rank that the launcher gave, nullptr: none. Weft's mpiexec sets Open MPI's variables for programs that read them.
+const char* rank_by(const Foreign& launcher) {
   const bool ours = &launcher == &foreign[0] && getenv(variable::rank) != nullptr;
-  return getenv(launcher.rank) != nullptr && !ours;
+  return ours ? nullptr : getenv(launcher.rank);
 }
 
 bool several(const Foreign& launcher) {
@@ -253,7 +253,7 @@ bool several(const Foreign& launcher) {
 // Slurm and Open MPI say how many there are, also when PMIx is what they serve.
 bool known_to_be_alone() {
   for (const Foreign& launcher : foreign) {
-    if (is_seen(launcher) && launcher.size && getenv(launcher.size) && !several(launcher)) return true;
+    if (rank_by(launcher) && launcher.size && getenv(launcher.size) && !several(launcher)) return true;
   }
   return false;
 }
@@ -261,8 +261,8 @@ bool known_to_be_alone() {
 Offer read_alone() {
   Offer offer;
   for (const Foreign& launcher : foreign) {
-    if (!is_seen(launcher) || !several(launcher) || (!launcher.size && known_to_be_alone())) continue;
-    const char* rank = getenv(launcher.rank);
+    const char* rank = rank_by(launcher);
+    if (!rank || !several(launcher) || (!launcher.size && known_to_be_alone())) continue;
     const char* size = launcher.size ? getenv(launcher.size) : nullptr;
     std::string seen = std::string(launcher.rank) + "=" + base::quoted(rank);
     if (size) seen += ", " + std::string(launcher.size) + "=" + base::quoted(size);
