@@ -25,7 +25,7 @@ struct Face {
 // The ABI of a library's name; nullptr: it is no library of MPI.
 [[nodiscard]] const Face* face_of(const std::string& library);
 
-// The same for libraries that start MPI: those of Fortran and C++ come with one.
+// The ABI of a library that starts MPI: nullptr for libraries of Fortran and C++, which come with one.
 [[nodiscard]] const Face* face_of_runtime(const std::string& library);
 
 // The row of a word of --abi; nullptr: there is none.

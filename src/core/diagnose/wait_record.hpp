@@ -51,7 +51,7 @@ class Teller {
   Teller& operator=(const Teller&) = delete;
 
   void tell(WaitRecord& wait_record) const { tell_(*this, wait_record); }
-  // The same of the call of which this is a part.
+  // Tells what the call does of which this is a part.
   void tell_before(WaitRecord& wait_record) const {
     if (before_ != nullptr) before_->tell(wait_record);
   }
@@ -61,7 +61,7 @@ class Teller {
   const Teller* const before_;
 };
 
-// The same for a call that has its record.
+// A teller of a call that has its record already.
 class Doing : public Teller {
  public:
   explicit Doing(const WaitRecord& wait_record) : Teller(tell_all), wait_record_(wait_record) {}

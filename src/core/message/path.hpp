@@ -39,7 +39,7 @@ extern const std::span<const GetMethod> get_methods;
 
 // Sends by the path that fits; false when the way is full. The home lane of the send is held.
 bool try_send(Request& r);
-// The same for a send that found the way full before.
+// Sends again what found the way full before; false when it still is.
 bool try_again(Request& r);
 
 // Handles what lies in a lane's ring, at most a few dozen messages; whether there was any. The same as the transport's

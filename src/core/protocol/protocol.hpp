@@ -60,7 +60,7 @@ bool send_rts(Request& r);
 int64_t count_streams_in(const Lane& lane, const Peer& peer);
 void end_streams_in(Lane& lane, const Peer& peer, std::vector<Request*>& ended);
 
-// The same for receives that are copied between the two memories (R0), by both sides, a transport or a device; one
+// Counts, and ends, receives that are copied between the two memories (R0), by both sides, a transport or a device; one
 // whose memory a transport still fills ends when that is over.
 int64_t count_readings(const Lane& lane, const Peer& peer);
 int64_t count_shares(const Lane& lane, const Peer& peer);

@@ -11,7 +11,7 @@ namespace weft::device {
 // Chooses the driver by WEFT_DEVICES. Empty: done, whether or not there is one; otherwise the named one cannot be used.
 // Where an alias of the setting asks for one, that is told, and there is none.
 [[nodiscard]] std::string open();
-// The same for a tool: what `auto` would choose is loaded, and why it cannot be used is told.
+// Chooses the driver for a tool: what `auto` would choose is loaded, and why it cannot be used is told.
 [[nodiscard]] std::string open_for_tool();
 
 // Whether WEFT_DEVICES names the driver in use. Ranks compare that when the job starts (coll::start), so it
