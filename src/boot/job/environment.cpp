@@ -165,8 +165,8 @@ Offer read_mpiexec() {
   return offer;
 }
 
-// The universe that Weft's mpiexec gave, which has handed the job over to another launcher. A rank of a job on one host may have started
-// that launcher itself; then the variable is that job's.
+// The universe that Weft's mpiexec gave, which has handed the job over to another launcher. A rank of a job on one host
+// may have started that launcher itself; then the variable is that job's.
 int read_universe(Reader& reader) {
   return getenv(variable::rank) == nullptr ? reader.optional(variable::universe_size, 1, most_ranks, -1) : -1;
 }
