@@ -70,7 +70,7 @@ std::string folder_of(const Face& face) {
   for (int up = 0; up < 2; ++up) prefix.resize(std::min(prefix.rfind('/'), prefix.size()));
   for (const char* const place : {"/lib/", "/lib64/", "/src/"}) {
     std::string folder = prefix + place + face.folder;
-    if (access((folder + "/" + face.library).c_str(), R_OK) == 0) return folder;
+    if (access((folder + "/" + face.runtime).c_str(), R_OK) == 0) return folder;
   }
   return {};
 }

@@ -15,7 +15,7 @@ struct Face {
   const char* option;                    // the word of mpiexec --abi; nullptr: Weft has no library of this ABI
   const char* label;                     // "MPICH's ABI"
   const char* folder;                    // the folder of Weft's library, below lib and below src of a build
-  const char* library;                   // the library that preloading and modules of Python name
+  const char* runtime;                   // the library that preloading and modules of Python name
   const char* mpi4py;                    // mpi4py's word for this ABI
   std::array<const char*, 6> libraries;  // the names that programs need; the rest is nullptr
 };

@@ -79,7 +79,7 @@ class Leading {
         face_of_mpi4py(is_python ? lead_.target.file : "", value_of(start_, "PYTHONPATH"), start_.option);
     if (face == nullptr) return;
     const std::string folder = folder_of(*face);
-    if (!folder.empty()) set("MPI4PY_LIBMPI", folder + "/" + face->library);
+    if (!folder.empty()) set("MPI4PY_LIBMPI", folder + "/" + face->runtime);
   }
 
   void find_libraries() {
@@ -103,7 +103,7 @@ class Leading {
     const Library* const strange = strange_library();
     if (strange == nullptr || has_weft(lead_.libraries)) return;
     const Face& face = *face_of(strange->name);
-    const std::string file = folder_of(face) + "/" + face.library;
+    const std::string file = folder_of(face) + "/" + face.runtime;
     struct stat s;
     const bool trusted = stat(lead_.target.file.c_str(), &s) == 0 && (s.st_mode & (S_ISUID | S_ISGID)) == 0;
     if (!trusted || file.find_first_of(": ;") != std::string::npos) {
@@ -126,9 +126,9 @@ class Leading {
       const std::string folder = folder_of(*face);
       if (folder.empty() && library.file.empty()) {
         lead_.problems.push_back({.cause = start_.words[0] + " was built for " + face->label + ", and " +
-                                           face->library + " is not installed beside mpiexec",
+                                           face->runtime + " is not installed beside mpiexec",
                                   .remedy = "install Weft whole, or set LD_LIBRARY_PATH to the folder of its " +
-                                            std::string(face->library)});
+                                            std::string(face->runtime)});
         return;
       }
       if (face == faces().data() || folder.empty() || !lead_.note.empty()) return;

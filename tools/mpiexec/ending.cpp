@@ -57,7 +57,7 @@ bool Launch::has_joined(int rank) const {
   return pread(segment_, &pid, sizeof pid, line) == sizeof pid && pid != 0;
 }
 
-// Ranks that load another MPI's library are jobs of one process each, and nothing else says so.
+// Ranks that ended before look_for_other_mpi() could see them: the libraries that their programs need tell of them.
 void Launch::tell_other_library() {
   const Program* program = nullptr;  // one for all: others were most likely built alike
   std::string why, ranks;
@@ -85,12 +85,12 @@ void Launch::look_for_other_mpi(uint64_t now) {
     if (!rank.alive || has_joined(number)) continue;
     all_joined = false;
     const OtherMpi other = find_other_mpi(rank.pid);
-    if (!other.library.empty() && rank.mpi_loaded_ns == 0) rank.mpi_loaded_ns = now;
+    if (!other.file.empty() && rank.mpi_loaded_ns == 0) rank.mpi_loaded_ns = now;
     rank.only_loads_mpi = rank.mpi_loaded_ns != 0 && now - rank.mpi_loaded_ns >= long_enough_ns;
     if (other.pid == 0) continue;
     const bool is_open_mpi = other.standard == "Open MPI";
     tell("rank " + std::to_string(number) + ": process " + std::to_string(other.pid) + " (" + other.process +
-         ") has started another MPI library, " + base::quoted_path(other.library) + " (" + other.standard +
+         ") has started another MPI library, " + base::quoted_path(other.file) + " (" + other.standard +
          "), and is a job of one rank there. Remedy: " +
          (is_open_mpi ? "compile the program with Weft's mpicc"
                       : "take away the path, DT_RPATH or variable that leads to that file: mpiexec leads to Weft's "

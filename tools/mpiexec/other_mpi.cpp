@@ -113,7 +113,7 @@ OtherMpi find_other_mpi(pid_t process) {
     const pid_t one = processes[i];
     const std::string library = mapped_mpi(one);
     if (!library.empty()) {
-      other.library = library;
+      other.file = library;
       other.standard = abi::face_of_runtime(name_in(library))->label;
       if (written_zero_data(one, library) >= started_from) {
         std::ifstream file(proc_file(one, "comm"));

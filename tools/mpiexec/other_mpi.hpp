@@ -17,7 +17,7 @@ namespace weft::mpiexec {
 struct OtherMpi {
   pid_t pid = 0;         // of a process that has started the library; 0: none has
   std::string process;   // its name, such as "python3"
-  std::string library;   // the library's file; empty: no process has another MPI library
+  std::string file;      // the library's file; empty: no process has another MPI library
   std::string standard;  // the ABI that its name stands for, such as "MPICH's ABI"
 };
 

@@ -44,8 +44,8 @@ struct Job {
   int local_ranks = 1;    // ranks on this host, and how many processors' worth of time they have together: with fewer
   int local_cpus = 1;     // processors than ranks, waiting ranks must yield early
   std::vector<int> here;  // the ranks that began on this host in order, of a job on several hosts; otherwise empty
-  // Of a job on several hosts: places for spawned processes on each host, whose ranks follow those that the job began
-  // with, host by host; and the first of these on this host.
+  // A job on several hosts has places for spawned processes on each host, whose ranks follow those that the job began
+  // with, host by host; the second number is the first of these on this host.
   int spare = 0;
   int first_spare = 0;
   std::string secret;  // of such a job, fresh and known to its ranks alone: 32 hexadecimal digits

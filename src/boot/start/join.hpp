@@ -24,7 +24,7 @@ struct HostPage;
 [[nodiscard]] Job join(size_t (*segment_bytes)(int places), bool (*may_grow)());
 
 // For jobs on several hosts: values of at most longest_value() characters that a rank publishes under a key, and that
-// all see after the next barrier. Those of a spawned process are seen where it has told them
+// all see after the next barrier. A spawned process's values are seen where it has told them
 // (boot/connect/address_exchange.hpp); a value that is not known is empty. `meanwhile` is called again and again while
 // a barrier lasts. They end the job when the launcher refuses. Thread-safe, but for barriers.
 size_t longest_value();

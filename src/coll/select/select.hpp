@@ -135,7 +135,7 @@ struct Shape {
 
 // Whether the ranks of a job on one host outnumber its processors: then switching between them costs more than messages
 // do, and the pattern with the fewest ranks to wait for one after the other is the fastest: all sign in at rank 0,
-// which answers. The same on all ranks.
+// which answers. All ranks get the same answer.
 inline bool crowded() {
   return core::identity->job.one_host() && core::identity->job.local_ranks > core::identity->job.local_cpus;
 }

@@ -71,8 +71,8 @@ template <class Operate, class Offloaded = NoOffload>
 
 [[nodiscard]] int32_t barrier(SharedRegion& region);
 [[nodiscard]] int32_t bcast(SharedRegion& region, const Block& data, int32_t root);
-// Blocks of one size but for allgather; the operations on blocks in place take the user's own. Those that have a form
-// with a single copy (coll/shm/single_copy.hpp) take it when the region says so.
+// Blocks have one size but for allgather; the operations on blocks in place take the user's own. An operation that has
+// a form with a single copy (coll/shm/single_copy.hpp) takes it when the region says so.
 [[nodiscard]] int32_t gather(SharedRegion& region, const Block& mine, const Blocks& all, int64_t block_bytes,
                              int32_t root);
 [[nodiscard]] int32_t scatter(SharedRegion& region, const Blocks& all, const Block& mine, int64_t block_bytes,

@@ -241,8 +241,7 @@ void reduction(Schedule& way, Collective collective, const void* send, int64_t t
       [&] { way.call(combine, op, 0, result); });
 }
 
-// Of a persistent operation without an exchange buffer: when it starts for the first time, each rank tells each other
-// one.
+// A persistent operation without an exchange buffer starts for the first time: each rank tells each other one.
 struct Heard {
   Operation& op;
   uint64_t* abouts;  // by rank

@@ -187,7 +187,7 @@ Lies lies_of(const Block& block, const Slots& slots, bool in_place) {
   return stays ? Lies::with_user : Lies::in_slot;
 }
 
-// Of a slot: behind the size, in its head.
+// The place of a block's data stands in the head of its slot, behind the size.
 void note_place(unsigned char* slot, Lies lies) {
   std::memcpy(slot + sizeof(int64_t), &lies, sizeof lies);
 }
