@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Fortran of MPICH's ABI: the procedures of libmpifort.so.12, and other names that programs have for them
-(docs/mpich-abi.md). The procedures are those of fortran.py and fortran_f08.py over the functions of libmpi.so.12."""
+(docs/foreign-abis.md). The procedures are those of fortran.py and fortran_f08.py over the functions of libmpi.so.12."""
+import foreign
 import fortran
 import fortran_buffer
 import fortran_f08
 import fortran_mpich_test
-import mpich
 import table
 from build_files import BANNER
+from foreign_mpich import INT_HANDLES, MPICH
 
 ENTRY_FILES = 6
 
@@ -25,7 +26,7 @@ PREDEFINED = [f"mpi_{kind}_{name}" for kind in ("comm", "type", "win") for name 
 
 
 def chosen(ready):
-    return [f for f in ready if f.name not in mpich.NOT_IN_MPICH]
+    return [f for f in ready if f.name not in foreign.NOT_THERE]
 
 
 def f08_procedures(functions):
@@ -114,8 +115,8 @@ def constants_cpp(data):
              "  const int f08_##name = static_cast<int>(value);                                      \\",
              f'  WEFT_EXPORTED(flang_##name) __asm__("{flang}" #name) __attribute__((alias(WEFT_OWN(name)))); \\',
              f'  WEFT_EXPORTED(intel_##name) __asm__("{intel}" #name "_") __attribute__((alias(WEFT_OWN(name))));\n']
-    handles = {c["name"]: c["value"] for c in data["constants"] + data["only_mpich"]
-               if c["type"] in mpich.INT_HANDLES or c["type"] == "MPI_File"}
+    handles = {c["name"]: c["value"] for c in data["constants"] + data["only_theirs"]
+               if c["type"] in INT_HANDLES or c["type"] == "MPI_File"}
     handles |= {c["name"]: handles[c["value"]] for c in table.constants()["constants"]
                 if c["type"] == "alias" and c["value"] in handles}
     lines += [f"WEFT_HANDLE({name.lower()}, {value})" for name, value in handles.items()]
@@ -125,6 +126,6 @@ def constants_cpp(data):
 def build_files(ready):
     functions = chosen(ready)
     yield from entry_files(functions)
-    yield "mpich_fortran_constants.cpp", constants_cpp(mpich.load())
+    yield "mpich_fortran_constants.cpp", constants_cpp(MPICH.data)
     yield "mpich_fortran.ld", linker_script(functions)
     yield from fortran_mpich_test.build_files(functions)

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpif.h and modules of MPICH's ABI for tests/mpich alone: a program built with them has the symbols, values and
+"""mpif.h and modules of MPICH's ABI for tests alone: a program built with them has the symbols, values and
 descriptors of one that was built with MPICH's. The modules' own objects are not linked: libmpifort.so.12 stands in."""
 import re
 
+import foreign
 import fortran
 import fortran_f08
-import mpich
 import roles
 import table
+from foreign_mpich import MPICH
 
 PLACES = {"MPI_STATUS_SIZE": 5, "MPI_SOURCE": 3, "MPI_TAG": 4, "MPI_ERROR": 5}
 COMMONS = {
@@ -31,14 +32,14 @@ def constants():
         return value - (1 << 32) if value >= 1 << 31 else value
 
     def value(row):
-        of = mpich.value_of(row)
+        of = foreign.value_of(row)
         if row["type"] in roles.HANDLES:
             return signed(of)
         # Keys of predefined attributes have another number in Fortran: they say that the value is wanted.
-        return of + 1 if re.fullmatch(mpich.FAMILIES["keyval"], row["name"]) and row["name"] != "MPI_KEYVAL_INVALID" else of
+        return of + 1 if re.fullmatch(foreign.FAMILIES["keyval"], row["name"]) and row["name"] != "MPI_KEYVAL_INVALID" else of
 
-    data = mpich.load()
-    rows = [{**c, "value": value(c)} for c in data["constants"] + data["only_mpich"] if "same_as" not in c]
+    data = MPICH.data
+    rows = [{**c, "value": value(c)} for c in data["constants"] + data["only_theirs"] if "same_as" not in c]
     rows += [c for c in table.constants()["constants"] if c["type"] == "alias" or c["name"] in ("MPI_VERSION", "MPI_SUBVERSION")]
     for row in rows:
         if row["type"] == "MPI_File":

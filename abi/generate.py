@@ -17,11 +17,13 @@ import sys
 sys.dont_write_bytecode = True  # a source tree may be read-only
 
 import build_files  # noqa: E402
+import face  # noqa: E402
+import foreign  # noqa: E402
+import foreign_mpich  # noqa: E402
 import fortran  # noqa: E402
 import fortran_f08  # noqa: E402
 import fortran_mpich  # noqa: E402
 import header  # noqa: E402
-import mpich  # noqa: E402
 import observe  # noqa: E402
 import shmem_build  # noqa: E402
 import shmem_header  # noqa: E402
@@ -55,8 +57,9 @@ def write_build_files(out, functions, constants):
     write(out / "shmem_link_stub.c", build_files.link_stub(shmem_names, "libshmem.so"))
     write(out / "constants_test.c", build_files.constants_test(constants))
     write(out / "stats" / "calls.hpp", observe.calls_hpp(ready, shmem))
-    write(out / "observed.cpp", observe.observed_cpp(ready, mpich.face_names(ready)))
-    for name, text in [*mpich.build_files(functions, ready, constants), *fortran.build_files(ready, constants),
+    write(out / "observed.cpp", observe.observed_cpp(ready, face.face_names(ready)))
+    for name, text in [*face.build_files(ready), *foreign.build_files(foreign_mpich.MPICH, functions, ready, constants),
+                       *fortran.build_files(ready, constants),
                        *fortran_f08.build_files(ready, constants), *fortran_mpich.build_files(ready)]:
         write(out / name, text)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each parameter of an MPI function is, derived from its type and name: what a face must convert (docs/mpich-abi.md).
+"""What each parameter of an MPI function is, derived from its type and name: what a face must convert (docs/foreign-abis.md).
 
 A role is a word, and for arrays the expression of their length. Where a type and a name do not tell, OVERRIDES does."""
 from dataclasses import dataclass
@@ -45,6 +45,13 @@ OVERRIDES = {
     ("MPI_Type_get_contents", "array_of_datatypes"): Role("handles_out", "MPI_Datatype", "max_datatypes"),
     ("MPI_Type_create_struct", "array_of_types"): Role("handles_in", "MPI_Datatype", "count"),
     ("MPI_Get_processor_name", "name"): Role("string_out", "MPI_MAX_PROCESSOR_NAME"),
+    ("MPI_Get_processor_name", "resultlen"): Role("length_out", "MPI_MAX_PROCESSOR_NAME"),
+    ("MPI_Error_string", "string"): Role("string_out", "MPI_MAX_ERROR_STRING"),
+    ("MPI_Error_string", "resultlen"): Role("length_out", "MPI_MAX_ERROR_STRING"),
+    ("MPI_Comm_get_name", "comm_name"): Role("string_out", "MPI_MAX_OBJECT_NAME"),
+    ("MPI_Comm_get_name", "resultlen"): Role("length_out", "MPI_MAX_OBJECT_NAME"),
+    ("MPI_Win_get_name", "win_name"): Role("string_out", "MPI_MAX_OBJECT_NAME"),
+    ("MPI_Win_get_name", "resultlen"): Role("length_out", "MPI_MAX_OBJECT_NAME"),
     ("MPI_Info_get_nthkey", "key"): Role("string_out", "MPI_MAX_INFO_KEY"),
     ("MPI_Open_port", "port_name"): Role("string_out", "MPI_MAX_PORT_NAME"),
     ("MPI_Lookup_name", "port_name"): Role("string_out", "MPI_MAX_PORT_NAME"),
@@ -64,6 +71,8 @@ EXCHANGES = {"MPI_Alltoallw": "ranks_of", "MPI_Ialltoallw": "ranks_of", "MPI_All
              "MPI_Neighbor_alltoallw": "neighbours_of", "MPI_Ineighbor_alltoallw": "neighbours_of",
              "MPI_Neighbor_alltoallw_init": "neighbours_of"}
 
+WEIGHTS = {"weights", "sourceweights", "destweights"}
+
 BUFFERS = {"sendbuf", "recvbuf", "buffer", "buf", "inbuf", "outbuf", "inoutbuf", "origin_addr", "result_addr", "compare_addr", "base"}
 
 
@@ -80,6 +89,10 @@ def role(function, param):
     type_, base = param.type, param.type.removeprefix("const ").rstrip("*[] ")
     if base in HANDLES:
         return handle_role(name, param, base)
+    if type_ == "MPI_T_pvar_handle":
+        return Role("pvar")
+    if name.startswith("MPI_Dist_graph") and param.name in WEIGHTS:
+        return Role("weights")
     if base == "MPI_Status":
         return status_role(name, param)
     if param.name == "buffer_addr":
@@ -97,8 +110,6 @@ def role(function, param):
 
 
 def handle_role(name, param, base):
-    if base == "MPI_File":
-        return Role("file" if param.type == base else "file_out")
     if param.type == base:
         return Role("handle", base)
     if param.type == base + " *":

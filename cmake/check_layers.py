@@ -11,7 +11,7 @@ import sys
 
 # Each layer may include itself and every layer of a smaller level.
 LEVEL = {"base": 0, "pages": 1, "stats": 1, "device": 1, "topo": 2, "boot": 2, "datatype": 2, "transport": 3, "core": 4, "observe": 5, "coll": 5, "io": 6,
-         "mpi": 7, "shmem": 7, "mpich": 8, "fortran": 9}
+         "mpi": 7, "shmem": 7, "foreign": 8, "fortran": 9}
 # Folders of src/mpi, the lowest first: each may include only itself and those before it.
 CHAPTERS = ["object", "env", "observe", "datatype", "p2p", "coll", "comm", "topo", "win", "stream", "file", "process", "tools"]
 # The runtime knows nothing of MPI's own header below the mpi layer.

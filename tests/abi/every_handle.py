@@ -12,14 +12,14 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 
-import mpich  # noqa: E402
 import roles  # noqa: E402
 import table  # noqa: E402
+from foreign_mpich import MPICH  # noqa: E402
 
 TOOLS = {f"MPI_T_{n}" for n in ("enum", "cvar_handle", "pvar_handle", "pvar_session", "event_registration", "event_instance")}
 HANDLES = roles.HANDLES | TOOLS
-# MPI_Abort ends the program. The others only give out numbers for handles.
-LEFT_OUT = re.compile(r"MPI_(Abort|Pcontrol)")
+# MPI_Abort ends the program. Functions of attributes do not look at the handle that they get.
+LEFT_OUT = re.compile(r"MPI_(Abort|Pcontrol)|OMPI_C_.*")
 # These need no handle to be right: any info object may say nothing.
 LENIENT = {"MPI_Info"}
 NUMBERS = {"int", "const int", "MPI_Count", "MPI_Aint", "MPI_Offset", "MPI_Fint"}
@@ -70,8 +70,9 @@ def argument(function, param):
 
 def main():
     functions = table.implemented(table.functions())
-    if sys.argv[2] == "mpich":
-        functions = [f for f in functions if f.name not in mpich.NOT_IN_MPICH] + mpich.extra_functions(mpich.load())
+    abi = {"mpich": MPICH}.get(sys.argv[2])
+    if abi:
+        functions = abi.functions(functions) + abi.extra_functions()
     lines, rows = ['#include "every_handle.hpp"\n'], []
     for f in functions:
         given = {base_of(p) for p in f.params if reads(f, p)}

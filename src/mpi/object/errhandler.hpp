@@ -28,7 +28,7 @@ void drop(Errhandler* handler);
 // The communicator whose handler gets errors of calls that have none: MPI_COMM_SELF (MPI-5.0, 9.3), or MPI_COMM_WORLD
 // where the program has set that one's handler alone and WEFT_ERRORS_OF_WORLD allows it; nullptr: there is neither now.
 [[nodiscard]] Comm* comm_for_errors_of_none();
-// Decides as if the setting were given, where it is not: for programs of an ABI whose libraries do it so (src/mpich).
+// Decides as if the setting were given, where it is not: for programs of an ABI whose libraries do it so (src/foreign).
 void prefer_world_for_errors();
 // Whether that setting decides.
 [[nodiscard]] bool world_takes_errors_of_none();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Hooks for another face (src/mpich), beside the standard's functions: the place of the arena, from which it computes
+// Hooks for another face (src/foreign), beside the standard's functions: the place of the arena, from which it computes
 // handles of its own, and callbacks that want the handles of its side.
 
 #include <atomic>

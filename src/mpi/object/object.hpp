@@ -29,7 +29,7 @@ using core::Request;
 using datatype::byte_type;
 using datatype::Type;
 
-// Callbacks of a program that was built for another ABI (src/mpich): these call them with the handles of its side.
+// Callbacks of a program that was built for another ABI (src/foreign): these call them with the handles of its side.
 // Functions are kept as the types of the standard, whatever they are.
 struct ForeignCalls {
   void (*comm_error)(MPI_Comm_errhandler_function* function, MPI_Comm comm, int code, const char* text);
