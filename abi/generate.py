@@ -20,6 +20,7 @@ import build_files  # noqa: E402
 import face  # noqa: E402
 import foreign  # noqa: E402
 import foreign_mpich  # noqa: E402
+import foreign_openmpi  # noqa: E402
 import fortran  # noqa: E402
 import fortran_f08  # noqa: E402
 import fortran_mpich  # noqa: E402
@@ -59,7 +60,7 @@ def write_build_files(out, functions, constants):
     write(out / "stats" / "calls.hpp", observe.calls_hpp(ready, shmem))
     write(out / "observed.cpp", observe.observed_cpp(ready, face.face_names(ready)))
     for name, text in [*face.build_files(ready), *foreign.build_files(foreign_mpich.MPICH, functions, ready, constants),
-                       *fortran.build_files(ready, constants),
+                       *foreign_openmpi.build_files(functions, ready, constants), *fortran.build_files(ready, constants),
                        *fortran_f08.build_files(ready, constants), *fortran_mpich.build_files(ready)]:
         write(out / name, text)
 
