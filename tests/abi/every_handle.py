@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes a program that calls every function of MPI that takes a handle, with handles that are none (every_handle.hpp).
 
-  every_handle.py ABI_FOLDER standard|mpich OUTPUT
+  every_handle.py ABI_FOLDER standard|mpich|openmpi OUTPUT
 """
 import pathlib
 import re
@@ -15,6 +15,7 @@ sys.path.insert(0, sys.argv[1])
 import roles  # noqa: E402
 import table  # noqa: E402
 from foreign_mpich import MPICH  # noqa: E402
+from foreign_openmpi import OPENMPI  # noqa: E402
 
 TOOLS = {f"MPI_T_{n}" for n in ("enum", "cvar_handle", "pvar_handle", "pvar_session", "event_registration", "event_instance")}
 HANDLES = roles.HANDLES | TOOLS
@@ -70,7 +71,7 @@ def argument(function, param):
 
 def main():
     functions = table.implemented(table.functions())
-    abi = {"mpich": MPICH}.get(sys.argv[2])
+    abi = {"mpich": MPICH, "openmpi": OPENMPI}.get(sys.argv[2])
     if abi:
         functions = abi.functions(functions) + abi.extra_functions()
     lines, rows = ['#include "every_handle.hpp"\n'], []
