@@ -44,7 +44,7 @@ def does_as_asked(mpiexec, program):
     status, text = run(mpiexec, "--abi", "mpich", "--quiet", "-n", 1, "sh", "-c", f"'{program}'; exit $?")
     expect(status == 0 and text == "", f"--abi mpich does not reach a script: {status}\n{text}")
     status, text = run(mpiexec, "--abi", "other", "-n", 1, program)
-    expect(status == 2 and "auto, standard, mpich or none" in text, f"a wrong ABI is taken: {status}\n{text}")
+    expect(status == 2 and "auto, standard, mpich, openmpi or none" in text, f"a wrong ABI is taken: {status}\n{text}")
     status, text = run(mpiexec, "-n", 1, "true")
     expect(status == 0 and "MPICH" not in text, f"a program without MPI is taken for MPICH's: {status}\n{text}")
 

@@ -15,6 +15,7 @@ import timing
 
 MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
 STANDARD, MPICH, DEBIAN, OPEN_MPI = "libmpi_abi.so.1", "libmpi.so.12", "libmpich.so.12", "libmpi.so.40"
+UNKNOWN = "libmpi.so.20"  # of Open MPI 2, whose ABI Weft does not have
 SAYS = """#include <stdio.h>
 int MPI_Get_library_version(char* version, int* length);
 int main(void) {
@@ -46,7 +47,7 @@ class Case(unittest.TestCase):
         self.folder = pathlib.Path(temporary.name).resolve()
         self.others = self.folder / "others"
         self.others.mkdir()
-        for name in (STANDARD, MPICH, DEBIAN, OPEN_MPI):
+        for name in (STANDARD, MPICH, DEBIAN, OPEN_MPI, UNKNOWN):
             self.build(self.others / name, OTHER, "-shared", "-fPIC", f"-Wl,-soname,{name}")
 
     def build(self, path, source, *options):
@@ -167,8 +168,14 @@ class Paths(Case):
                                  "-lhigh", f"-Wl,-rpath-link,{self.folder}:{self.others}", *self.rpath("$ORIGIN"))
             self.assertIn(DEBIAN, self.check_led(program))
 
-    def test_open_mpis_programs_stay_with_their_library(self):
-        program = self.program("program", OPEN_MPI, *self.rpath(self.others))
+    def test_open_mpis_programs(self):
+        for old in (False, True):
+            program = self.program("program", OPEN_MPI, *self.rpath(self.others, old=old))
+            self.assertIn(OPEN_MPI, self.check_led(program))
+        self.check_led("sh", "-c", self.program("shown", OPEN_MPI))
+
+    def test_programs_of_an_abi_that_weft_does_not_have_stay_with_their_library(self):
+        program = self.program("program", UNKNOWN, *self.rpath(self.others))
         for words in ([program], ["sh", "-c", f"LD_TRACE=1 {program}; exit $?"]):
             done = run("-n", 1, *words)
             self.assertEqual((done.returncode, done.stdout), (0, "othe\n"), done.stderr)
@@ -195,16 +202,16 @@ class Surroundings(Case):
 
     def test_the_folders_stand_in_front_once(self):
         path = self.variables(LD_LIBRARY_PATH="/a:/b")["LD_LIBRARY_PATH"].split(":")
-        self.assertEqual([pathlib.Path(folder).name for folder in path], ["standard-abi", "mpich-abi", "a", "b"])
+        self.assertEqual([pathlib.Path(folder).name for folder in path], ["standard-abi", "mpich-abi", "openmpi-abi", "a", "b"])
         self.assertEqual(self.variables(LD_LIBRARY_PATH=":".join(path))["LD_LIBRARY_PATH"].split(":"), path)
-        for abi in ("standard", "mpich"):
+        for abi in ("standard", "mpich", "openmpi"):
             path = self.variables("--abi", abi)["LD_LIBRARY_PATH"].split(":")
             self.assertEqual([pathlib.Path(folder).name for folder in path], [f"{abi}-abi"])
 
     def test_folders_hold_libraries_of_mpi_alone(self):
         for folder in self.variables()["LD_LIBRARY_PATH"].split(":"):
             for name in os.listdir(folder):
-                self.assertRegex(name, r"^libmpi.*\.so\.")
+                self.assertRegex(name, r"^libmpi.*\.so(\.|$)")
 
     def test_programs_without_mpi(self):
         programs = [["true"], ["false"], ["sh", "-c", "exit 3"], ["env", "true"], ["nice", "true"], ["timeout", "90", "false"],

@@ -9,8 +9,8 @@
 namespace weft::abi {
 namespace {
 
-// MPICH's and Intel MPI's names, and Debian's. Open MPI's is the last row: any other version of libmpi.so is taken for
-// its own.
+// MPICH's and Intel MPI's names, and Debian's. The last row stands for what Weft has no library of: any other version
+// of libmpi.so is taken for Open MPI's.
 constexpr Face all_faces[] = {
     {"standard", "the standard's ABI", "standard-abi", "libmpi_abi.so.1", "mpiabi", {"libmpi_abi.so.1"}},
     {"mpich",
@@ -20,7 +20,13 @@ constexpr Face all_faces[] = {
      "mpich",
      {"libmpi.so.12", "libmpich.so.12", "libmpifort.so.12", "libmpichfort.so.12", "libmpicxx.so.12",
       "libmpichcxx.so.12"}},
-    {nullptr, "Open MPI", "", "", "openmpi", {"libmpi.so.40"}},
+    {"openmpi", "Open MPI's ABI", "openmpi-abi", "libmpi.so.40", "openmpi", {"libmpi.so.40", "libmpi_cxx.so.40"}},
+    {nullptr,
+     "Open MPI",
+     "",
+     "",
+     "",
+     {"libmpi_mpifh.so.40", "libmpi_usempi_ignore_tkr.so.40", "libmpi_usempi.so.40", "libmpi_usempif08.so.40"}},
 };
 
 }  // namespace
@@ -39,7 +45,8 @@ const Face* face_of(const std::string& library) {
 }
 
 const Face* face_of_runtime(const std::string& library) {
-  const bool is_binding = library.find("fort") != std::string::npos || library.find("cxx") != std::string::npos;
+  const auto has = [&](const char* word) { return library.find(word) != std::string::npos; };
+  const bool is_binding = has("fort") || has("cxx") || has("mpifh") || has("usempi");
   return is_binding ? nullptr : face_of(library);
 }
 

@@ -365,7 +365,8 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   -genv VAR VALUE         environment variable for all ranks
   -wdir DIR               folder in which this program's ranks start
   --abi A                 the ABI of the programs, whose libraries ranks get from Weft: auto (the default), all
-                          that Weft has; standard or mpich, that one alone; none leaves the environment as it is
+                          that Weft has; standard, mpich or openmpi, that one alone; none leaves the
+                          environment as it is
   -initial-errhandler H   error handler this program begins with: mpi_errors_are_fatal (the default),
                           mpi_errors_abort, mpi_errors_return
   -memory-alloc-kinds K   memory allocation kinds this program asks for, such as mpi:alloc_mem
