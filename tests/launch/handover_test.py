@@ -16,7 +16,7 @@ echo
 """
 
 
-class Handover(Case):
+class Handed(Case):
     """Ranks on other hosts, with a launcher that only says what it was told."""
 
     def setUp(self):
@@ -24,13 +24,15 @@ class Handover(Case):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
-    def hand_over(self, *words, script="exit 7", name="mpiexec.hydra", stdin="", **env):
+    def hand_over(self, *words, script="exit 7", name="mpiexec.hydra", stdin="", hosts="weft-a,weft-b", quiet=True, **env):
         path = os.path.join(self.folder.name, name)
         with open(path, "w") as file:
             file.write(LAUNCHER.format(script=script))
         os.chmod(path, 0o755)
-        return mpiexec("-hosts", "weft-a,weft-b", *words, stdin=stdin, env={"WEFT_REMOTE_LAUNCHER": path, **env})
+        return mpiexec("-hosts", hosts, *words, stdin=stdin, quiet=quiet, env={"WEFT_REMOTE_LAUNCHER": path, **env})
 
+
+class Handover(Handed):
     def test_status_input_and_environment_pass_through(self):
         done = self.hand_over("-n", "2", "p", script="cat $2; echo $WEFT_SPIN,$PMI_RANK,$WEFT_RANK; cat; exit 7", stdin="in",
                               WEFT_SPIN="5", PMI_RANK="3", WEFT_RANK="1")

@@ -23,11 +23,11 @@ def sh(script):
     return ["sh", "-c", script]
 
 
-def mpiexec(*words, stdin="", timeout=HANGS, env=None, **more):
-    """Runs mpiexec to its end; -q keeps the note on crowded cores out of stderr."""
+def mpiexec(*words, stdin="", timeout=HANGS, env=None, quiet=True, **more):
+    """Runs mpiexec to its end; -q keeps notes, as on crowded cores, out of stderr."""
     full = dict(os.environ, **(env or {}))
-    return subprocess.run([MPIEXEC, "-q", *words], input=stdin, capture_output=True, text=True, timeout=timeout, env=full,
-                          **more)
+    return subprocess.run([MPIEXEC, *(["-q"] if quiet else []), *words], input=stdin, capture_output=True, text=True,
+                          timeout=timeout, env=full, **more)
 
 
 def start(*words, **more):

@@ -3,6 +3,7 @@
 #include "mpiexec/command.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 
@@ -33,11 +34,13 @@ struct Context {
   const std::string& option;  // as written, for messages
 };
 
-// Options take zero, one or two values. They return what is wrong, or an empty text.
+// Options take zero, one or two values. `apply` returns what is wrong, or an empty text; without it the option of
+// another launcher is named and ignored.
 struct Option {
   const char* name;  // without its dashes: -np and --np are the same
   int values;
   std::string (*apply)(Context& context, const std::string& first, const std::string& second);
+  const char* ignored = nullptr;  // why
 };
 
 bool is_name(const std::string& text) {
@@ -170,11 +173,20 @@ std::string take_folder(Context& c, const std::string& folder, const std::string
   return {};
 }
 
+// The last of the two options holds.
+void allow_oversubscription(Command& command, bool allowed) {
+  command.oversubscribe = allowed;
+  command.no_oversubscribe = !allowed;
+}
+
 #define WEFT_FLAG(body)                                                   \
   [](Context& c, const std::string&, const std::string&) -> std::string { \
     body;                                                                 \
     return {};                                                            \
   }
+
+constexpr const char* chooses_itself =
+    "Weft chooses transports and algorithms itself, and weft info lists its settings";
 
 constexpr Option options[] = {
     {"n", 1, take_ranks},
@@ -196,6 +208,8 @@ constexpr Option options[] = {
     {"reserve-cores", 1, take_reserve},
     {"r", 1, take_reserve},
     {"show-layout", 0, WEFT_FLAG(c.command.show_layout = true)},
+    {"report-bindings", 0, WEFT_FLAG(c.command.report_bindings = true)},
+    {"display-map", 0, WEFT_FLAG(c.command.report_bindings = true)},
     {"machine", 1, take_machine},
     {"wdir", 1, take_folder},
     {"wd", 1, take_folder},
@@ -211,9 +225,12 @@ constexpr Option options[] = {
     {"timeout", 1, take_timeout},
     {"tag-output", 0, WEFT_FLAG(c.command.tag_output = true)},
     {"l", 0, WEFT_FLAG(c.command.tag_output = true)},
+    {"merge-stderr-to-stdout", 0, WEFT_FLAG(c.command.merge_output = true)},
     {"quiet", 0, WEFT_FLAG(c.command.quiet = true)},
     {"q", 0, WEFT_FLAG(c.command.quiet = true)},
-    {"oversubscribe", 0, WEFT_FLAG(c.command.oversubscribe = true)},
+    {"oversubscribe", 0, WEFT_FLAG(allow_oversubscription(c.command, true))},
+    {"nooversubscribe", 0, WEFT_FLAG(allow_oversubscription(c.command, false))},
+    {"allow-run-as-root", 0, WEFT_FLAG(c.command.allow_root = true)},
     {"host", 1, take_hosts},
     {"hosts", 1, take_hosts},
     {"H", 1, take_hosts},
@@ -225,6 +242,14 @@ constexpr Option options[] = {
     {"h", 0, WEFT_FLAG(c.command.help = true)},
     {"version", 0, WEFT_FLAG(c.command.version = true)},
     {"V", 0, WEFT_FLAG(c.command.version = true)},
+    {"mca", 2, nullptr, chooses_itself},
+    {"gmca", 2, nullptr, chooses_itself},
+    {"prefix", 1, nullptr, "Weft finds its files beside its own programs"},
+    {"output-filename", 1, nullptr, "all output goes to that of mpiexec, and --tag-output names the rank of each line"},
+    {"display-allocation", 0, nullptr, "the hosts are those of -hosts, otherwise those of the batch system"},
+    {"use-hwthread-cpus", 0, nullptr, "ranks get hardware threads where cores do not suffice"},
+    {"verbose", 0, nullptr, "mpiexec has nothing more to say"},
+    {"v", 0, nullptr, "mpiexec has nothing more to say"},
 };
 #undef WEFT_FLAG
 
@@ -255,6 +280,11 @@ std::string read_option(Reader& reader, Command& command, Program& program) {
              (option->values == 1 ? "a value" : std::to_string(option->values) + " values");
     }
     values[have++] = reader.take();
+  }
+  if (option->ignored != nullptr) {
+    for (int i = 0; i < option->values; ++i) written += " " + values[i];
+    command.ignore(written, option->ignored);
+    return {};
   }
   Context context{command, program, written};
   return option->apply(context, values[0], values[1]);
@@ -326,6 +356,24 @@ int Command::ranks() const {
   return sum;
 }
 
+void Command::ignore(const std::string& option, const std::string& reason) {
+  auto same =
+      std::find_if(ignored.begin(), ignored.end(), [&](const Ignored& known) { return known.reason == reason; });
+  if (same == ignored.end()) same = ignored.insert(same, {{}, reason});
+  if (std::find(same->options.begin(), same->options.end(), option) == same->options.end())
+    same->options.push_back(option);
+}
+
+void tell_ignored(const Command& command) {
+  if (command.quiet) return;
+  for (const Ignored& ignored : command.ignored) {
+    std::string options;
+    for (const std::string& option : ignored.options) options += (options.empty() ? "" : ", ") + option;
+    fprintf(stderr, "weft: mpiexec: ignored: %s: %s (--quiet hides this note)\n", options.c_str(),
+            ignored.reason.c_str());
+  }
+}
+
 std::string parse_command(const Words& words, Command& command) {
   command = {};
   size_t at = 0;
@@ -390,6 +438,16 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   -hostfile FILE          hosts, one in each line, as b:4 or b slots=4. -f and -machinefile are the same
   --jobs                  show your jobs on this host, and what their ranks have spawned, as a tree
   --help, --version
+
+For scripts written for Open MPI's mpirun (docs/launching.md):
+
+  --report-bindings       as --show-layout where all ranks start on this host. --display-map is the same
+  --merge-stderr-to-stdout
+                          write the standard error of ranks to standard output, on this host
+  --nooversubscribe       more ranks than processors of this host are an error
+  --allow-run-as-root     lets prterun start ranks of other hosts for root
+  --mca, --gmca, --prefix, --output-filename, --display-allocation, --use-hwthread-cpus, --verbose, -v
+                          named and ignored
 
 Status: 0 when all ranks ended with 0; else that of the rank that failed first, 128 + N if signal N ended
 it; 124 after --timeout, 127 when a program was not found, 126 when it could not be started.

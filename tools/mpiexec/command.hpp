@@ -23,6 +23,12 @@ struct Program {
   std::string folder;               // -wdir; empty: ours
 };
 
+// Options of other launchers that have no meaning here, all for one reason.
+struct Ignored {
+  std::vector<std::string> options;  // as they were written
+  std::string reason;
+};
+
 struct Command {
   std::vector<Program> programs;
   std::vector<Variable> variables;  // -genv: for all ranks
@@ -43,6 +49,13 @@ struct Command {
   bool help = false;
   bool version = false;
 
+  bool report_bindings = false;   // the layout, where all ranks start on this host
+  bool merge_output = false;      // the ranks' standard error goes to standard output
+  bool no_oversubscribe = false;  // more ranks than processors are an error
+  bool allow_root = false;        // for prterun, which asks for it
+  std::vector<Ignored> ignored;
+  void ignore(const std::string& option, const std::string& reason);
+
   int ranks() const;
   // The value that all ranks of a program get for a variable, or nullptr.
   const char* variable(const Program& program, const std::string& name) const;
@@ -60,6 +73,9 @@ std::vector<Variable> openmp_variables(const Command& command, const Program& pr
 
 // The variable by which other launchers take the time of a job.
 inline constexpr const char* timeout_variable = "MPIEXEC_TIMEOUT";
+
+// Names the options that are ignored on standard error, unless the command is quiet.
+void tell_ignored(const Command& command);
 
 const char* usage();
 

@@ -152,6 +152,7 @@ Words exports(const Command& command, const Words& inherited) {
 Words prterun_words(const Command& command, const RemoteLauncher& launcher, const Words& inherited) {
   // Without its prefix a PRRTE that was moved looks for its daemon where it was built for.
   Words words{launcher.path, "--prefix", folder_of(folder_of(resolved(launcher.path)))};
+  if (command.allow_root) words.emplace_back("--allow-run-as-root");
   if (!launcher.shell.empty()) add(words, {"--prtemca", "plm_ssh_agent", launcher.shell});
   add(words, {"--host", listed(command.hosts)});
   if (command.tag_output) add(words, {"--output", "tag"});
@@ -204,6 +205,18 @@ void tell_of_statistics(int status) {
        .remedy = "ask while the job runs: weft stats PID on a host shows the calls of one of its processes there"});
 }
 
+// Options that Weft has on this host alone, and that scripts give for any host.
+void tell_of_this_host_alone(Command job) {
+  job.ignored.clear();
+  if (job.report_bindings) job.ignore("--report-bindings", "mpiexec knows the layout of this host alone");
+  if (job.merge_output)
+    job.ignore("--merge-stderr-to-stdout", "the launcher of other hosts keeps both apart, and 2>&1 joins them");
+  const auto is_open = [](const Host& host) { return host.ranks == 0; };
+  if (job.no_oversubscribe && std::any_of(job.hosts.begin(), job.hosts.end(), is_open))
+    job.ignore("--nooversubscribe", "a host without a number takes any number of ranks (-hosts a:4 gives one)");
+  tell_ignored(job);
+}
+
 // "a,b"
 std::string names_of(const std::vector<Host>& hosts) {
   std::string names;
@@ -235,6 +248,7 @@ int hand_over(const Command& command) {
   base::load_known_settings();
   Command job = command;
   const int universe = std::max(job.universe != 0 ? job.universe : places_of(job.hosts, job.ranks()), job.ranks());
+  tell_of_this_host_alone(job);
   if (const std::string wrong = spread(job.hosts, job.ranks(), job.oversubscribe); !wrong.empty()) {
     tell({.cause = wrong});
     return status_mistake;

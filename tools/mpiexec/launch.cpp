@@ -227,7 +227,7 @@ bool Launch::start_one(int number) {
               .processors = own,
               .in = in,
               .out = ends[0][1],
-              .err = ends[1][1],
+              .err = command_.merge_output ? ends[0][1] : ends[1][1],
               .failure_fd = failures_[1],
               .signals = old_mask_,
               .files = old_files_};

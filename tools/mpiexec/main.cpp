@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (command.jobs) return show_jobs();
+  tell_ignored(command);
   if (command.programs[0].words.empty()) return Launch(command).show();
   char host[256] = "";
   gethostname(host, sizeof host - 1);
@@ -50,5 +51,6 @@ int main(int argc, char** argv) {
   }
   choose_abi(command);
   if (!all_are_here(command.hosts, host)) return hand_over(command);
+  command.show_layout = command.show_layout || command.report_bindings;
   return run_behind_front([&] { return Launch(command).run(); });
 }

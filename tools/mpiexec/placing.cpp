@@ -44,6 +44,13 @@ bool Launch::place() {
     status_ = status_not_started;
     return false;
   }
+  if (command_.no_oversubscribe && placement_.crowded) {
+    tell(base::describe({.cause = std::to_string(count) + " ranks are more than the " +
+                                  std::to_string(placement_.cpus) + " processors here, which --nooversubscribe forbids",
+                         .remedy = "start fewer ranks, or leave the option out"}));
+    status_ = status_not_started;
+    return false;
+  }
   if (!order()) {
     status_ = status_not_started;
     return false;

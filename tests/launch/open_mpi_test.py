@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options of Open MPI's mpirun, as scripts pass them to mpiexec."""
+import unittest
+
+from handover_test import Handed
+from launch_test import CPUS, Case, mpiexec, sh
+
+
+class OpenMpi(Case):
+    def told(self, *words, status=0, **env):
+        done = mpiexec(*words, quiet=False, env=env)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def test_options_without_a_meaning_are_named_once_for_each_reason(self):
+        mca = ("--mca", "btl", "tcp,self", "-mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--gmca", "a", "b")
+        rest = ("--prefix", "/p", "--output-filename", "f", "--display-allocation", "--use-hwthread-cpus", "-v")
+        done = self.told(*mca, *rest, *sh("echo $WEFT_SIZE"))
+        self.assertEqual(done.stdout, "1\n")
+        lines = done.stderr.splitlines()
+        self.assertRegex(lines[0], "^weft: mpiexec: ignored: --mca btl tcp,self, -mca pml ob1, --gmca a b: Weft chooses transports.*weft info")
+        for line, option in zip(lines[1:], ("--prefix /p", "--output-filename f", "--display-allocation", "--use-hwthread-cpus", "-v"), strict=True):
+            self.assertRegex(line, f"^weft: mpiexec: ignored: {option}: ")
+        self.assertEqual(mpiexec(*mca, *rest, "true").stderr, "", "--quiet")
+
+    def test_options_that_mean_what_mpiexec_does_anyway_are_silent(self):
+        script = sh("echo $A,$B")
+        done = self.told("--allow-run-as-root", "-np", "1", "--oversubscribe", "-x", "A", "-x", "B=2", "-wdir", "/", *script, A="1")
+        self.assertEqual((done.stdout, done.stderr), ("1,2\n", ""))
+
+    def test_mistakes_name_the_option(self):
+        for words, text in ((["--mca", "btl"], "--mca needs 2 values"), (["--prefix"], "--prefix needs a value"),
+                            (["--report-bindings=1", "true"], "--report-bindings takes no value"), (["--mca", "a", "b"], "no program")):
+            done = self.told(*words, status=2)
+            self.assertIn(text, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_bindings_are_reported(self):
+        for option in ("--report-bindings", "--display-map"):
+            self.assertRegex(self.told(option, "-n", "1", "true").stderr, r"(?m)^rank  cores .*\n +0 ")
+
+    def test_errors_and_output_of_a_rank_are_merged_in_their_order(self):
+        done = self.told("--merge-stderr-to-stdout", "--tag-output", *sh("echo a; echo b >&2; echo c"))
+        self.assertEqual((done.stdout, done.stderr), ("[0] a\n[0] b\n[0] c\n", ""))
+
+    def test_more_ranks_than_processors_can_be_forbidden(self):
+        many = ("-n", str(len(CPUS) + 1))
+        for options in (["--nooversubscribe"], ["--oversubscribe", "--nooversubscribe", "--bind", "none"]):
+            done = self.told(*options, *many, "echo", "x", status=126)
+            self.assertEqual(done.stdout, "")
+            self.assertIn(f"{len(CPUS) + 1} ranks are more than the ", done.stderr)
+            self.assertIn("--nooversubscribe", done.stderr)
+        self.assertEqual(self.told("--nooversubscribe", "--oversubscribe", *many, "true").stderr, "")
+        self.assertEqual(self.told("--nooversubscribe", "-n", "1", "true").stderr, "")
+
+
+class OpenMpiOnHosts(Handed):
+    def test_options_of_this_host_alone_are_named(self):
+        done = self.hand_over("--report-bindings", "--merge-stderr-to-stdout", "--nooversubscribe", "p", quiet=False)
+        self.assertEqual(done.returncode, 7)
+        for option in ("--report-bindings", "--merge-stderr-to-stdout", "--nooversubscribe"):
+            self.assertRegex(done.stderr, f"(?m)^weft: mpiexec: ignored: {option}: ")
+        self.assertEqual(done.stderr.count("\n"), 3, done.stderr)
+
+    def test_prterun_is_told_that_root_may_start_ranks(self):
+        self.assertIn(" --allow-run-as-root ", self.hand_over("--allow-run-as-root", "p", name="prterun").stdout)
+        self.assertNotIn("root", self.hand_over("--allow-run-as-root", "p").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
