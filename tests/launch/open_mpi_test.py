@@ -32,10 +32,18 @@ class OpenMpi(Case):
 
     def test_mistakes_name_the_option(self):
         for words, text in ((["--mca", "btl"], "--mca needs 2 values"), (["--prefix"], "--prefix needs a value"),
-                            (["--report-bindings=1", "true"], "--report-bindings takes no value"), (["--mca", "a", "b"], "no program")):
+                            (["--report-bindings=1", "true"], "--report-bindings takes no value"), (["--mca", "a", "b"], "no program"),
+                            (["-N", "0", "true"], "out of range: 1 to"), (["-N"], "-N needs a value"), (["-N", "1", "-n", "2", "true"], "2 ranks are more than 1 on each host (-N)"),
+                            (["-N", "1", "true", ":", "true"], "-N is for one program"), (["-N", "3", "-host", "localhost:2", "true"], "fewer than the 3")):
             done = self.told(*words, status=2)
             self.assertIn(text, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_ranks_of_each_host(self):
+        for words in (["-N", "3"], ["--npernode", "3"], ["-npernode=3", "-n", "3"], ["-N", "3", "-host", "localhost:4"]):
+            self.assertEqual(self.told(*words, "--oversubscribe", *sh("echo $WEFT_SIZE")).stdout, "3\n" * 3, words)
+        self.assertEqual(self.told("-N", "3", "-n", "1", *sh("echo $WEFT_SIZE")).stdout, "1\n")
+        self.assertIn("\n   2 ", self.told("--show-layout", "-N", "3").stdout)
 
     def test_bindings_are_reported(self):
         for option in ("--report-bindings", "--display-map"):
@@ -63,6 +71,15 @@ class OpenMpiOnHosts(Handed):
         for option in ("--report-bindings", "--merge-stderr-to-stdout", "--nooversubscribe"):
             self.assertRegex(done.stderr, f"(?m)^weft: mpiexec: ignored: {option}: ")
         self.assertEqual(done.stderr.count("\n"), 3, done.stderr)
+
+    def test_ranks_of_each_host(self):
+        for words, hosts, ranks in ((["-N", "2"], "weft-a,weft-b", "weft-a:2,weft-b:2"), (["-N", "2", "-n", "3"], "weft-a:8,weft-b:8", "weft-a:2,weft-b:1"),
+                                    (["-N", "2", "-n", "4", "--oversubscribe"], "weft-b:2,weft-a:1", "weft-b:2,weft-a:2")):
+            told = self.hand_over(*words, "p", name="prterun", hosts=hosts).stdout
+            self.assertIn(f" --host {ranks} ", told)
+        done = self.hand_over("-N", "2", "-n", "5", "p")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("5 ranks are more than 2 on each host (-N), 4 in all", done.stderr)
 
     def test_prterun_is_told_that_root_may_start_ranks(self):
         self.assertIn(" --allow-run-as-root ", self.hand_over("--allow-run-as-root", "p", name="prterun").stdout)

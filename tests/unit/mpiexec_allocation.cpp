@@ -78,6 +78,7 @@ std::string command_of(std::vector<std::string> words) {
   EXPECT_EQ(parse_command(words, command), "");
   command.quiet = true;
   EXPECT_EQ(take_allocation(command, "a"), "");
+  EXPECT_EQ(count_per_host(command), "");
   return std::to_string(command.ranks()) + " " + listed(command.hosts);
 }
 
@@ -88,6 +89,13 @@ TEST(Allocation, FillsWhatACommandLeavesOpen) {
   EXPECT_EQ(command_of({"-n", "3"}), "3 a:2,b:2");
   EXPECT_EQ(command_of({"-n", "9"}), "9 a,b");
   EXPECT_EQ(command_of({"-hosts", "c"}), "1 c");
+  EXPECT_EQ(command_of({"-N", "1"}), "2 a:1,b:1");
+  EXPECT_EQ(command_of({"-N", "1", "-n", "2"}), "2 a:1,b:1");
+  EXPECT_EQ(command_of({"-N", "3", "-n", "4"}), "4 a:2,b:2");
+  EXPECT_EQ(command_of({"-N", "3", "--oversubscribe"}), "6 a:3,b:3");
+  Command command;
+  EXPECT_EQ(parse_command({"-N", "3", "p"}, command), "");
+  EXPECT_NE(take_allocation(command, "a").find("the allocation of Slurm: \"a\" takes 2 ranks"), std::string::npos);
   setenv("WEFT_RANK", "0", 1);
   EXPECT_EQ(command_of({}), "1 ") << "of a rank";
   (void)allocation_of({});

@@ -191,6 +191,15 @@ void leave_first(std::vector<Host>& hosts, int ranks) {
   for (Host& host : hosts) host.ranks = sum < ranks ? 0 : host.ranks;
 }
 
+// -N on the hosts of a command or of an allocation. Without -n each must take so many.
+std::string limit_ranks(const Command& command, std::vector<Host>& hosts) {
+  return limit_hosts(hosts, command.per_host, !command.ranks_given && !command.oversubscribe);
+}
+
+int64_t most_ranks_on(const Command& command, const std::vector<Host>& hosts) {
+  return command.per_host * static_cast<int64_t>(std::max<size_t>(hosts.size(), 1));
+}
+
 }  // namespace
 
 std::string read_allocation(Allocation& allocation) {
@@ -219,6 +228,11 @@ std::string take_allocation(Command& command, const std::string& own_host) {
                   : "";
   }
   if (allocation.ranks == 0) return {};
+  if (command.per_host > 0) {
+    std::string low = limit_ranks(command, allocation.hosts);
+    if (!low.empty()) return "the allocation of " + allocation.system + ": " + low;
+    allocation.ranks = static_cast<int>(std::min<int64_t>(most_ranks_on(command, allocation.hosts), most_ranks));
+  }
   if (counts) command.programs[0].ranks = allocation.ranks;
   leave_first(allocation.hosts, command.ranks());
   if (!all_are_here(allocation.hosts, own_host)) command.hosts = std::move(allocation.hosts);
@@ -226,6 +240,21 @@ std::string take_allocation(Command& command, const std::string& own_host) {
   fprintf(stderr, "weft: mpiexec: %d rank%s%s, as %s allows (%s); -n gives another number\n", allocation.ranks,
           allocation.ranks == 1 ? "" : "s", command.hosts.empty() ? "" : (" on " + listed(command.hosts)).c_str(),
           allocation.system.c_str(), allocation.source.c_str());
+  return {};
+}
+
+std::string count_per_host(Command& command) {
+  if (command.per_host == 0) return {};
+  std::string low = limit_ranks(command, command.hosts);
+  if (!low.empty()) return low;
+  const int64_t all = most_ranks_on(command, command.hosts);
+  const std::string few = std::to_string(command.per_host) + " on each host (-N), " + std::to_string(all) + " in all";
+  if (command.ranks_given) {
+    if (command.ranks() <= all) return {};
+    return std::to_string(command.ranks()) + " ranks are more than " + few + ": start fewer, or name more hosts";
+  }
+  if (all > most_ranks) return few + ", are more ranks than the " + std::to_string(most_ranks) + " of a job";
+  command.programs[0].ranks = static_cast<int>(all);
   return {};
 }
 

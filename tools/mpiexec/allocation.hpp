@@ -29,4 +29,8 @@ struct Allocation {
 // started stays as it is. An empty result means done, otherwise what is wrong.
 [[nodiscard]] std::string take_allocation(Command& command, const std::string& own_host);
 
+// After take_allocation(): without -n a program with -N gets so many ranks for each host, and no host gets more. An
+// empty result means done, otherwise what is wrong.
+[[nodiscard]] std::string count_per_host(Command& command);
+
 }  // namespace weft::mpiexec

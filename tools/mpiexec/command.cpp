@@ -103,6 +103,10 @@ std::string take_universe(Context& c, const std::string& text, const std::string
   return take_count(c, text, most_ranks, c.command.universe);
 }
 
+std::string take_per_host(Context& c, const std::string& text, const std::string&) {
+  return take_count(c, text, most_ranks, c.command.per_host);
+}
+
 std::string take_reserve(Context& c, const std::string& text, const std::string&) {
   return take_count(c, text, most_threads, c.command.binding.reserve);
 }
@@ -192,6 +196,8 @@ constexpr Option options[] = {
     {"n", 1, take_ranks},
     {"np", 1, take_ranks},
     {"c", 1, take_ranks},
+    {"N", 1, take_per_host},
+    {"npernode", 1, take_per_host},
     {"x", 1, take_x},
     {"env", 2,
      [](Context& c, const std::string& name, const std::string& value) {
@@ -383,6 +389,9 @@ std::string parse_command(const Words& words, Command& command) {
     if (!wrong.empty()) return wrong;
     if (command.help || command.version || command.jobs) return {};
     if (at == words.size()) {
+      if (command.per_host > 0 && command.programs.size() > 1)
+        return "-N is for one program: give each its -n, and the hosts their numbers (-hosts a:2,b:2)";
+      if (command.per_host > 0 && !command.ranks_given) command.programs[0].ranks = command.per_host;
       take_openmp_threads(command);
       return take_environment(command);
     }
@@ -441,6 +450,7 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
 
 For scripts written for Open MPI's mpirun (docs/launching.md):
 
+  -N N                    at most N ranks on each host; without -n as many on each. --npernode is the same
   --report-bindings       as --show-layout where all ranks start on this host. --display-map is the same
   --merge-stderr-to-stdout
                           write the standard error of ranks to standard output, on this host

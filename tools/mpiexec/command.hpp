@@ -49,6 +49,7 @@ struct Command {
   bool help = false;
   bool version = false;
 
+  int per_host = 0;               // at most so many ranks on each host; 0: not said
   bool report_bindings = false;   // the layout, where all ranks start on this host
   bool merge_output = false;      // the ranks' standard error goes to standard output
   bool no_oversubscribe = false;  // more ranks than processors are an error

@@ -256,6 +256,18 @@ std::string spread(std::vector<Host>& hosts, int ranks, bool oversubscribe) {
   return {};
 }
 
+std::string limit_hosts(std::vector<Host>& hosts, int most, bool all) {
+  for (Host& host : hosts) {
+    if (all && host.ranks > 0 && host.ranks < most) {
+      return base::quoted(host.name) + " takes " + std::to_string(host.ranks) + " ranks, fewer than the " +
+             std::to_string(most) + " that each host is to have (-N): raise its number, or add --oversubscribe";
+    }
+    host.ranks = host.ranks == 0 ? most : std::min(host.ranks, most);
+    host.most = host.most == 0 ? most : std::min(host.most, most);
+  }
+  return {};
+}
+
 int places_of(const std::vector<Host>& hosts, int ranks) {
   int64_t places = 0;
   for (const Host& host : hosts) places += std::max(host.ranks, 1);

@@ -33,6 +33,10 @@ struct Host {
 // where the hosts' numbers do not suffice, unless `oversubscribe` allows to multiply them.
 [[nodiscard]] std::string spread(std::vector<Host>& hosts, int ranks, bool oversubscribe);
 
+// Lets each host take `most` ranks at most, for --oversubscribe too. With `all` each must take so many: fails where the
+// number of a host is lower.
+[[nodiscard]] std::string limit_hosts(std::vector<Host>& hosts, int most, bool all);
+
 // How many processes the hosts take together, which is MPI_UNIVERSE_SIZE: the sum of their numbers, one for each host
 // without a number, and at least the ranks that start. Before spread().
 [[nodiscard]] int places_of(const std::vector<Host>& hosts, int ranks);

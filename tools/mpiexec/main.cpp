@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   wrong = take_allocation(command, host);
+  if (wrong.empty()) wrong = count_per_host(command);
   if (!wrong.empty()) {
     fprintf(stderr, "weft: mpiexec: %s\n", wrong.c_str());
     return 2;
