@@ -190,6 +190,9 @@ inline MPI_T_pvar_handle pvar_in(MPI_T_pvar_handle handle) {
   return handle;
 }
 
+// Each number from 1 to this one, exclusive, is an error code, named or not.
+inline constexpr int last_numbered_error = 0;
+
 inline constexpr int64_t bsend_overhead = 88;  // MPI_BSEND_OVERHEAD of Intel MPI; MPICH's is 96
 
 }  // namespace weft::foreign

@@ -152,6 +152,9 @@ inline MPI_T_pvar_handle pvar_in(MPI_T_pvar_handle handle) {
   return reinterpret_cast<intptr_t>(handle) == -1 ? MPI_T_PVAR_ALL_HANDLES : handle;
 }
 
+// Each number from 1 to this one, exclusive, is an error code, named or not.
+inline constexpr int last_numbered_error = their_last_code;
+
 inline constexpr int64_t bsend_overhead = 128;  // MPI_BSEND_OVERHEAD
 
 }  // namespace weft::foreign

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "foreign/value.hpp"
 
+#include <algorithm>
+
 namespace weft::foreign {
 
 int named_rank_in(int rank) {
@@ -17,6 +19,9 @@ int cold_error_out(int error) {
 }
 
 int error_in(int error) {
+  const auto is_row = [&](const ValueRow& row) { return row.theirs == error; };
+  if (error > 0 && error < last_numbered_error && std::none_of(std::begin(error_rows), std::end(error_rows), is_row))
+    return MPI_ERR_UNKNOWN;
   return error >= their_last_code ? last_code + (error - their_last_code) : to_standard(error_rows, error);
 }
 

@@ -393,6 +393,23 @@ void info_objects() {
 
 // ---- Names that MPI-3.0 removed, and those of MPICH alone
 
+#ifdef OPEN_MPI
+// Each number below MPI_ERR_LASTCODE has a class and a text; those without a name are unknown errors.
+void numbered_errors() {
+  for (int code = 0; code < MPI_ERR_LASTCODE; ++code) {
+    int of = -1;
+    int length = 0;
+    char text[MPI_MAX_ERROR_STRING];
+    SAME(MPI_Error_class(code, &of), MPI_SUCCESS);
+    HOLDS(of == code || of == MPI_ERR_UNKNOWN);
+    SAME(MPI_Error_string(code, text, &length), MPI_SUCCESS);
+    HOLDS(length > 0 && length < MPI_MAX_ERROR_STRING && strlen(text) == static_cast<size_t>(length));
+  }
+}
+#else
+void numbered_errors() {}
+#endif
+
 void removed() {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_Errhandler_create(note_error, &handler);
@@ -484,6 +501,7 @@ int main(int argc, char** argv) {
   generalized_requests();
   info_objects();
   removed();
+  numbered_errors();
   fortran();
   return expect::finish();
 }
