@@ -9,10 +9,11 @@ using namespace weft;
 namespace {
 
 const std::vector<std::string> samples = {
-    "-n",    "-np",  "--np=3", "2",      "16384", "-x",   "A=1",          "PATH",    "-env",
-    "-genv", "NAME", "VALUE",  "--bind", "core",  "numa", "0-3,8:4-7",    "none",    "--timeout",
-    "1.5",   "10s",  "-l",     "-q",     "-wdir", "/tmp", "prog",         "./a",     ":",
-    ":",     "--",   "-host",  "a,b",    "-",     "",     "--tag-output", "--quiet",
+    "-n",   "-np",          "--np=3",  "2",     "16384",  "-x",       "A=1",        "PATH",
+    "-env", "-genv",        "NAME",    "VALUE", "--bind", "core",     "numa",       "0-3,8:4-7",
+    "none", "--timeout",    "1.5",     "10s",   "-l",     "-q",       "-wdir",      "/tmp",
+    "prog", "./a",          ":",       ":",     "--",     "-host",    "a,b",        "-",
+    "",     "--tag-output", "--quiet", "-N",    "--mca",  "--map-by", "ppr:2:node", "slot:pe=2",
 };
 
 void one(fuzz::Random& random, const std::string& text) {

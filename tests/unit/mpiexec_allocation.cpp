@@ -89,6 +89,7 @@ TEST(Allocation, FillsWhatACommandLeavesOpen) {
   EXPECT_EQ(command_of({"-n", "3"}), "3 a:2,b:2");
   EXPECT_EQ(command_of({"-n", "9"}), "9 a,b");
   EXPECT_EQ(command_of({"-hosts", "c"}), "1 c");
+  EXPECT_EQ(command_of({"--map-by", "node", "-n", "2"}), "2 a:2,b:2") << "each host gets one";
   EXPECT_EQ(command_of({"-N", "1"}), "2 a:1,b:1");
   EXPECT_EQ(command_of({"-N", "1", "-n", "2"}), "2 a:1,b:1");
   EXPECT_EQ(command_of({"-N", "3", "-n", "4"}), "4 a:2,b:2");

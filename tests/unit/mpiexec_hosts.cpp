@@ -26,6 +26,19 @@ std::string spread_of(std::string_view text, int ranks, bool oversubscribe = fal
   return listed(hosts);
 }
 
+std::string dealt(std::string_view text, int ranks) {
+  Hosts hosts = with_hosts(text);
+  deal_in_turn(hosts, ranks);
+  return listed(hosts);
+}
+
+TEST(DealInTurn, OneEachWithinTheNumbers) {
+  EXPECT_EQ(dealt("a:4,b:4", 5), "a:3,b:2");
+  EXPECT_EQ(dealt("a:1,b,c:2", 6), "a:1,b:3,c:2");
+  EXPECT_EQ(dealt("a,b,c", 2), "a:1,b:1");
+  EXPECT_EQ(dealt("a:1,b:2", 4), "a:1,b:2");
+}
+
 TEST(ParseHosts, NamesWithAndWithoutNumbers) {
   EXPECT_EQ(with_hosts("a,b-1.site.org:4,10.0.0.7"), (Hosts{{"a", 0}, {"b-1.site.org", 4}, {"10.0.0.7", 0}}));
   EXPECT_EQ(with_hosts("a,a,b:2,a,b:3"), (Hosts{{"a", 3}, {"b", 5}}));

@@ -182,11 +182,11 @@ constexpr System systems[] = {
     {"Grid Engine", "PE_HOSTFILE", read_grid_engine},
 };
 
-// Leaves the first hosts, as many as take so many ranks. Where all do not suffice they share the ranks.
-void leave_first(std::vector<Host>& hosts, int ranks) {
+// Leaves the first hosts, as many as take so many ranks, or `all`. Where all do not suffice they share the ranks.
+void leave_first(std::vector<Host>& hosts, int ranks, bool all) {
   int64_t sum = 0;
   auto last = hosts.begin();
-  while (last != hosts.end() && sum < ranks) sum += (last++)->ranks;
+  while (last != hosts.end() && (all || sum < ranks)) sum += (last++)->ranks;
   hosts.erase(last, hosts.end());
   for (Host& host : hosts) host.ranks = sum < ranks ? 0 : host.ranks;
 }
@@ -234,7 +234,7 @@ std::string take_allocation(Command& command, const std::string& own_host) {
     allocation.ranks = static_cast<int>(std::min<int64_t>(most_ranks_on(command, allocation.hosts), most_ranks));
   }
   if (counts) command.programs[0].ranks = allocation.ranks;
-  leave_first(allocation.hosts, command.ranks());
+  leave_first(allocation.hosts, command.ranks(), command.maps_by_node);
   if (!all_are_here(allocation.hosts, own_host)) command.hosts = std::move(allocation.hosts);
   if (!counts || command.quiet) return {};
   fprintf(stderr, "weft: mpiexec: %d rank%s%s, as %s allows (%s); -n gives another number\n", allocation.ranks,

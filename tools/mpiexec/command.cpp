@@ -183,6 +183,87 @@ void allow_oversubscription(Command& command, bool allowed) {
   command.no_oversubscribe = !allowed;
 }
 
+bool is_any(const std::string& word, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// The words between colons, in small letters.
+Words split_policy(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c; });
+  Words words{""};
+  for (const char c : text) {
+    if (c == ':')
+      words.emplace_back();
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
+constexpr auto parts_of_hosts = {"core", "hwthread", "socket", "package", "numa", "l3cache"};
+constexpr const char* binding_decides = "--bind decides where ranks run on a host, neighbours near each other";
+
+// "node", "ppr:2:node", "socket:pe=4:oversubscribe"
+std::string take_map_by(Context& c, const std::string& text, const std::string&) {
+  const Words words = split_policy(text);
+  const std::string& policy = words[0];
+  size_t at = 1;
+  c.command.maps_by_node = policy == "node";
+  if (policy == "ppr") {
+    if (words.size() < 3 || words[2] != "node")
+      return c.option + ": " + base::quoted(text) + " is not ppr:N:node: ranks are counted for each host alone";
+    if (std::string wrong = take_per_host(c, words[1], {}); !wrong.empty()) return wrong;
+    at = 3;
+  } else if (is_any(policy, parts_of_hosts)) {
+    c.command.ignore(c.option + " " + policy, binding_decides);
+  } else if (!is_any(policy, {"node", "slot"}) && (!policy.empty() || words.size() == 1)) {
+    return c.option + ": " + base::quoted(text) +
+           " is not slot, node, ppr:N:node, core, hwthread, socket, package, numa or l3cache";
+  }
+  for (; at < words.size(); ++at) {
+    const std::string& more = words[at];
+    if (more.starts_with("pe=")) {
+      if (std::string wrong = take_threads(c, more.substr(3), {}); !wrong.empty()) return wrong;
+    } else if (is_any(more, {"oversubscribe", "nooversubscribe"})) {
+      allow_oversubscription(c.command, more == "oversubscribe");
+    } else {
+      return c.option + ": " + base::quoted(more) + " is not pe=N, oversubscribe or nooversubscribe";
+    }
+  }
+  return {};
+}
+
+std::string take_rank_by(Context& c, const std::string& text, const std::string&) {
+  const Words words = split_policy(text);
+  if (words.size() == 1 && is_any(words[0], {"node", "slot"})) {
+    c.command.ranks_by_node = words[0] == "node";
+  } else if (words.size() == 1 && is_any(words[0], parts_of_hosts)) {
+    c.command.ignore(c.option + " " + words[0], binding_decides);
+  } else {
+    return c.option + ": " + base::quoted(text) +
+           " is not slot, node, core, hwthread, socket, package, numa or l3cache";
+  }
+  return {};
+}
+
+// The words of --bind and those of Open MPI, whose modifiers ask for what holds anyway.
+std::string take_bind_to(Context& c, const std::string& text, const std::string& unused) {
+  const Words words = split_policy(text);
+  const bool modified = words.size() == 2 && is_any(words[1], {"overload-allowed", "if-supported"});
+  std::string word = modified || words.size() == 1 ? words[0] : text;
+  if (word == "hwthread") {
+    c.command.ignore(c.option + " " + word, "ranks get whole cores, as with --bind core, as long as these suffice");
+    word = "core";
+  } else if (is_any(word, {"socket", "package"})) {
+    c.command.ignore(c.option + " " + word, "ranks get NUMA domains instead, as with --bind numa");
+    word = "numa";
+  }
+  const std::string wrong = take_binding(c, word, unused);
+  const bool is_list = word[0] >= '0' && word[0] <= '9';
+  return wrong.empty() || is_list ? wrong : wrong + ", nor socket, package or hwthread";
+}
+
 #define WEFT_FLAG(body)                                                   \
   [](Context& c, const std::string&, const std::string&) -> std::string { \
     body;                                                                 \
@@ -208,7 +289,9 @@ constexpr Option options[] = {
        return take_variable(c.command.variables, c.option, name, value);
      }},
     {"bind", 1, take_binding},
-    {"bind-to", 1, take_binding},
+    {"bind-to", 1, take_bind_to},
+    {"map-by", 1, take_map_by},
+    {"rank-by", 1, take_rank_by},
     {"threads", 1, take_threads},
     {"universe", 1, take_universe},
     {"reserve-cores", 1, take_reserve},
@@ -451,6 +534,11 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
 For scripts written for Open MPI's mpirun (docs/launching.md):
 
   -N N                    at most N ranks on each host; without -n as many on each. --npernode is the same
+  --map-by slot|node|ppr:N:node
+                          fill one host after the other (the default), deal ranks to hosts in turn, or as -N N; behind
+                          it :PE=N as --threads N, :OVERSUBSCRIBE, :NOOVERSUBSCRIBE
+  --rank-by slot|node     number ranks host by host, or from host to host in turn; when not given, as --map-by has it
+  --bind-to W             as --bind; socket and package as numa, hwthread as core
   --report-bindings       as --show-layout where all ranks start on this host. --display-map is the same
   --merge-stderr-to-stdout
                           write the standard error of ranks to standard output, on this host

@@ -5,6 +5,7 @@
 // mpiexec's command line: options prog args : options prog args ...
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,11 +50,13 @@ struct Command {
   bool help = false;
   bool version = false;
 
-  int per_host = 0;               // at most so many ranks on each host; 0: not said
-  bool report_bindings = false;   // the layout, where all ranks start on this host
-  bool merge_output = false;      // the ranks' standard error goes to standard output
-  bool no_oversubscribe = false;  // more ranks than processors are an error
-  bool allow_root = false;        // for prterun, which asks for it
+  int per_host = 0;                   // at most so many ranks on each host; 0: not said
+  bool maps_by_node = false;          // hosts get ranks in turn, and are not filled one after the other
+  std::optional<bool> ranks_by_node;  // ranks are numbered so, too; not said: as they are mapped
+  bool report_bindings = false;       // the layout, where all ranks start on this host
+  bool merge_output = false;          // the ranks' standard error goes to standard output
+  bool no_oversubscribe = false;      // more ranks than processors are an error
+  bool allow_root = false;            // for prterun, which asks for it
   std::vector<Ignored> ignored;
   void ignore(const std::string& option, const std::string& reason);
 

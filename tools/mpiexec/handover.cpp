@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 
 #include "base/message.hpp"
@@ -217,6 +218,17 @@ void tell_of_this_host_alone(Command job) {
   tell_ignored(job);
 }
 
+// The ranks take their numbers from host to host by themselves.
+std::string number_by_node(Command& job) {
+  if (!job.ranks_by_node.value_or(job.maps_by_node)) return {};
+  constexpr const char* method = "WEFT_RANK_REORDER_METHOD";
+  const char* const given = job.variable(job.programs.front(), method);
+  if (given == nullptr) job.variables.emplace_back(method, "0");
+  if (given == nullptr || strcmp(given, "0") == 0) return {};
+  return std::string("--map-by or --rank-by node numbers ranks from host to host, and ") + method + "=" + given +
+         " in another way";
+}
+
 // "a,b"
 std::string names_of(const std::vector<Host>& hosts) {
   std::string names;
@@ -249,8 +261,13 @@ int hand_over(const Command& command) {
   Command job = command;
   const int universe = std::max(job.universe != 0 ? job.universe : places_of(job.hosts, job.ranks()), job.ranks());
   tell_of_this_host_alone(job);
+  if (job.maps_by_node) deal_in_turn(job.hosts, job.ranks());
   if (const std::string wrong = spread(job.hosts, job.ranks(), job.oversubscribe); !wrong.empty()) {
     tell({.cause = wrong});
+    return status_mistake;
+  }
+  if (const std::string wrong = number_by_node(job); !wrong.empty()) {
+    tell({.cause = wrong, .remedy = "leave one of them out"});
     return status_mistake;
   }
   if (job.binding.binding == topo::Binding::list) {

@@ -268,6 +268,22 @@ std::string limit_hosts(std::vector<Host>& hosts, int most, bool all) {
   return {};
 }
 
+void deal_in_turn(std::vector<Host>& hosts, int ranks) {
+  std::vector<Host> dealt = hosts;
+  for (Host& host : dealt) host.ranks = 0;
+  for (int left = ranks, before = 0; left > 0;) {
+    before = left;
+    for (size_t i = 0; i < hosts.size() && left > 0; ++i) {
+      if (hosts[i].ranks > 0 && dealt[i].ranks == hosts[i].ranks) continue;
+      ++dealt[i].ranks;
+      --left;
+    }
+    if (left == before) return;
+  }
+  std::erase_if(dealt, [](const Host& host) { return host.ranks == 0; });
+  hosts = std::move(dealt);
+}
+
 int places_of(const std::vector<Host>& hosts, int ranks) {
   int64_t places = 0;
   for (const Host& host : hosts) places += std::max(host.ranks, 1);

@@ -37,6 +37,10 @@ struct Host {
 // number of a host is lower.
 [[nodiscard]] std::string limit_hosts(std::vector<Host>& hosts, int most, bool all);
 
+// Deals ranks to the hosts in turn, one each, within their numbers. Hosts whose numbers do not suffice stay as they
+// are. Before spread().
+void deal_in_turn(std::vector<Host>& hosts, int ranks);
+
 // How many processes the hosts take together, which is MPI_UNIVERSE_SIZE: the sum of their numbers, one for each host
 // without a number, and at least the ranks that start. Before spread().
 [[nodiscard]] int places_of(const std::vector<Host>& hosts, int ranks);
