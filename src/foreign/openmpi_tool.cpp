@@ -49,6 +49,7 @@ std::vector<std::string> own_words() {
   std::vector<std::string> words = own_words();
   if (rest != path && !words.empty() && setenv("LD_LIBRARY_PATH", rest.c_str(), 1) == 0) {
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     execv("/proc/self/exe", arguments.data());

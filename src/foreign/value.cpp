@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "foreign/handle.hpp"
+
 namespace weft::foreign {
 
 int named_rank_in(int rank) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// All ranks write data sets of HDF5 together: blocks of rows of a contiguous one, and every P-th column of chunks, plain and
-// compressed. Each rank reads all of them, collectively and by itself, and rank 0 once more without MPI.
+// All ranks write data sets of HDF5 together: blocks of rows of a contiguous one, and every P-th column of chunks,
+// plain and compressed. Each rank reads all of them, collectively and by itself, and rank 0 once more without MPI.
 // Prints how many elements were right and how many wrong.
 #include <hdf5.h>
 #include <mpi.h>
@@ -20,10 +20,12 @@ static hid_t valid(hid_t id) {
   return id;
 }
 
-static int value(hsize_t row, hsize_t column, int dataset) { return (int)(row * 1000 + column) * 3 + dataset; }
+static int value(hsize_t row, hsize_t column, int dataset) {
+  return (int)(row * 1000 + column) * 3 + dataset;
+}
 
-static void write_dataset(hid_t file, const char* name, int dataset, hid_t creation, const hsize_t start[2], const hsize_t stride[2],
-                          const hsize_t count[2]) {
+static void write_dataset(hid_t file, const char* name, int dataset, hid_t creation, const hsize_t start[2],
+                          const hsize_t stride[2], const hsize_t count[2]) {
   int* data = malloc(sizeof(int) * count[0] * count[1]);
   for (hsize_t i = 0; i < count[0]; ++i)
     for (hsize_t j = 0; j < count[1]; ++j)
