@@ -8,6 +8,8 @@
 // asked for, and what lies at an address is only read where a symbol can be: inside this library's block of symbols,
 // and between the first and the last of the program's copies. A wrong handle is reported by the function that gets it.
 
+#include <cstring>
+
 #include "foreign/given.hpp"
 #include "foreign/values.hpp"
 
@@ -59,9 +61,13 @@ void after_init();
 // The standard's handle of an address in a region of predefined handles.
 template <class H>
 [[gnu::always_inline]] inline H predefined_in(Handle handle) {
-  const auto* const predefined = static_cast<const Predefined*>(handle);
-  if (predefined->mark == predefined_mark) [[likely]]
-    return reinterpret_cast<H>(uintptr_t{predefined->standard});
+  // The address of a wrong handle need not be aligned.
+  uint32_t mark;
+  uint32_t standard;
+  memcpy(&mark, static_cast<const char*>(handle) + offsetof(Predefined, mark), sizeof mark);
+  memcpy(&standard, static_cast<const char*>(handle) + offsetof(Predefined, standard), sizeof standard);
+  if (mark == predefined_mark) [[likely]]
+    return reinterpret_cast<H>(uintptr_t{standard});
   return wrong_handle<H>(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(handle)));
 }
 
