@@ -324,6 +324,9 @@ def header(abi, ready, constants):
         for prefix in ("", "P"):
             head, params = f.prototype(prefix)
             lines.append(wrap(head, params, ";"))
+    by_name = {f.name: f for f in functions}
+    for other, name in abi.data.get("same_as", {}).items():
+        lines.append(wrap(*by_name[name].prototype(name=other), ";"))
     lines += abi.header_constants(constants["constants"])
     lines += [f"#define {c['name']} {c['value']}" for c in constants["constants"]
               if c["type"] == "alias" and not c["name"].startswith("MPI_ABI")]

@@ -37,19 +37,23 @@ WEFT_ATTRIBUTE_FUNCTIONS(win_)
 
 namespace {
 
-// The resources that MPI_COMM_TYPE_HW_GUIDED splits by, from OMPI_COMM_TYPE_HWTHREAD to OMPI_COMM_TYPE_NUMA.
-constexpr const char* resources[] = {"pu", "core", "l1cache", "l2cache", "l3cache", "package", "numanode"};
+// The resources that MPI_COMM_TYPE_HW_GUIDED splits by, from OMPI_COMM_TYPE_HWTHREAD to OMPI_COMM_TYPE_NUMA. A core has
+// a cache of the first level of its own.
+constexpr const char* resources[] = {"hwloc://PU",      "hwloc://Core",    "hwloc://Core",    "hwloc://L2Cache",
+                                     "hwloc://L3Cache", "hwloc://Package", "hwloc://NUMANode"};
 constexpr int first_resource = 1;
 constexpr int board = 8;
 constexpr int host = 9;
 constexpr int cluster = 11;
 
+// A rank that is bound to no single resource is alone, as with Open MPI.
 int split_by_resource(MPI_Comm comm, const char* resource, int key, MPI_Comm* newcomm) {
   MPI_Info info = MPI_INFO_NULL;
   int error = face.info_create(&info);
   if (error != MPI_SUCCESS) return error;
   error = face.info_set(info, "mpi_hw_resource_type", resource);
   if (error == MPI_SUCCESS) error = face.comm_split_type(comm, MPI_COMM_TYPE_HW_GUIDED, key, info, newcomm);
+  if (error == MPI_SUCCESS && *newcomm == MPI_COMM_NULL) error = face.comm_dup(MPI_COMM_SELF, newcomm);
   const int freed = face.info_free(&info);
   return error != MPI_SUCCESS ? error : freed;
 }
@@ -117,8 +121,6 @@ int mpix_comm_iagree(Handle comm, int* flag, Handle* request) {
 
 namespace {
 
-constexpr int most_numbers = 100;  // Weft's begin at 0x1000
-
 template <class H, size_t n>
 int number_of(Handle handle, const NumberRow (&rows)[n], int (*to_int)(H)) {
   const auto object = in<H>(handle);
@@ -130,7 +132,7 @@ int number_of(Handle handle, const NumberRow (&rows)[n], int (*to_int)(H)) {
 
 template <class H, size_t n>
 Handle handle_of(int number, const NumberRow (&rows)[n], H (*from_int)(int)) {
-  if (number >= most_numbers) return out(from_int(number));
+  if (number >= static_cast<int>(mpi::predefined_limit)) return out(from_int(number));
   for (const NumberRow& row : rows) {
     if (row.fortran == number && row.standard != 0) return out(reinterpret_cast<H>(uintptr_t{row.standard}));
   }
