@@ -67,6 +67,16 @@ bool place_of(const std::vector<Elf64_Phdr>& segments, uint64_t address, uint64_
   return false;
 }
 
+void take_zeros(const std::vector<Elf64_Phdr>& segments, Object& object) {
+  const auto is_loaded = [](const Elf64_Phdr& segment) { return segment.p_type == PT_LOAD; };
+  const auto first = std::find_if(segments.begin(), segments.end(), is_loaded);
+  for (const Elf64_Phdr& segment : segments) {
+    if (!is_loaded(segment) || (segment.p_flags & PF_W) == 0 || segment.p_memsz <= segment.p_filesz) continue;
+    object.zeros_begin = segment.p_vaddr + segment.p_filesz - (first->p_vaddr - first->p_offset);
+    object.zeros_end = object.zeros_begin + (segment.p_memsz - segment.p_filesz);
+  }
+}
+
 void take_entries(const File& file, const std::vector<Elf64_Dyn>& entries, uint64_t texts, Object& object) {
   for (const Elf64_Dyn& entry : entries) {
     if (entry.d_tag == DT_NULL) break;
@@ -99,6 +109,7 @@ bool read_object(const std::string& path, Object& object) {
     return false;
   }
   object.machine = head.e_machine;
+  take_zeros(segments, object);
   const auto dynamic =
       std::find_if(segments.begin(), segments.end(), [](const auto& s) { return s.p_type == PT_DYNAMIC; });
   std::vector<Elf64_Dyn> entries;

@@ -18,6 +18,8 @@ struct Object {
   std::string rpath, runpath;       // DT_RPATH and DT_RUNPATH as they are written
   bool has_runpath = false;
   bool no_default = false;  // DF_1_NODEFLIB: neither the cache nor the default folders are searched
+  // Its data that are zero at first: from one address to another, relative to where the file's begin is loaded.
+  uint64_t zeros_begin = 0, zeros_end = 0;
 };
 
 // False: it is no file of 64 bits in this machine's byte order, or it cannot be read.

@@ -13,6 +13,7 @@
 #include <map>
 #include <sstream>
 
+#include "abi/elf.hpp"
 #include "abi/face.hpp"
 #include "base/descriptor.hpp"
 #include "mpiexec/orphans.hpp"
@@ -20,7 +21,7 @@
 namespace weft::mpiexec {
 namespace {
 
-constexpr int64_t page = 4096;
+constexpr uint64_t page = 4096;
 // Loading a library writes up to 12 KiB of the data that it does not initialise, MPI_Init of MPICH 5.0, Intel MPI
 // 2021.18 and Open MPI 5.0 from 84 KiB on.
 constexpr int64_t started_from = 32 << 10;
@@ -51,16 +52,21 @@ bool read_mapping(const std::string& line, Mapping& mapping) {
   return true;
 }
 
-// The file of another MPI library that the process has mapped; empty: none, or the process has Weft's.
-std::string mapped_mpi(pid_t process) {
+struct Library {
+  std::string file;   // empty: none
+  uint64_t base = 0;  // where the file's begin is mapped
+};
+
+// Another MPI library that the process has mapped, unless it has Weft's.
+Library mapped_mpi(pid_t process) {
   std::ifstream maps(proc_file(process, "maps"));
-  std::string found;
+  Library found;
   Mapping mapping;
   for (std::string line; std::getline(maps, line);) {
     if (!read_mapping(line, mapping)) continue;
     const std::string name = name_in(mapping.path);
     if (name.starts_with("libweft.so")) return {};
-    if (found.empty() && abi::face_of_runtime(name) != nullptr) found = mapping.path;
+    if (found.file.empty() && abi::face_of_runtime(name) != nullptr) found = {mapping.path, mapping.start};
   }
   return found;
 }
@@ -73,23 +79,30 @@ int64_t written_bytes(pid_t process, uint64_t start, uint64_t end) {
   char data[page], zero[page] = {};
   end = std::min(end, start + most);
   for (uint64_t at = start; at < end && bytes < started_from; at += page) {
-    if (pread(memory.number(), data, sizeof data, static_cast<off_t>(at)) != page) break;
-    if (memcmp(data, zero, sizeof data) != 0) bytes += page;
+    if (pread(memory.number(), data, sizeof data, static_cast<off_t>(at)) != sizeof data) break;
+    if (memcmp(data, zero, sizeof data) != 0) bytes += sizeof data;
   }
   return bytes;
 }
 
-// How much the process has written of the data of a library that are zero at first: they lie behind a writable part of
-// the library's file.
-int64_t written_zero_data(pid_t process, const std::string& library) {
+// How much the process has written of the whole pages of a library's data that are zero at first. Behind them may lie
+// memory of something else, in the same mapping.
+int64_t written_zero_data(pid_t process, const Library& library) {
+  abi::Object object;
+  if (!abi::read_object(library.file, object)) return 0;
+  const auto up = [](uint64_t address) { return (address + page - 1) / page * page; };
+  const uint64_t begin = up(library.base + object.zeros_begin);
+  const uint64_t end = up(library.base + object.zeros_end);
   std::ifstream maps(proc_file(process, "smaps"));
-  Mapping mapping, before;
+  Mapping mapping;
   int64_t bytes = 0;
   bool counts = false;
   for (std::string line; std::getline(maps, line);) {
     if (read_mapping(line, mapping)) {
-      counts = mapping.path.empty() && mapping.start == before.end && before.writable && before.path == library;
-      before = mapping;
+      counts = mapping.path.empty() && mapping.start < end && mapping.end > begin;
+      if (!counts || (mapping.start >= begin && mapping.end <= end)) continue;
+      counts = false;
+      bytes += written_bytes(process, std::max(mapping.start, begin), std::min(mapping.end, end));
       continue;
     }
     long kilobytes = 0;
@@ -111,10 +124,10 @@ OtherMpi find_other_mpi(pid_t process) {
   OtherMpi other;
   for (size_t i = 0; i < processes.size() && i < most_processes; ++i) {
     const pid_t one = processes[i];
-    const std::string library = mapped_mpi(one);
-    if (!library.empty()) {
-      other.file = library;
-      other.standard = abi::face_of_runtime(name_in(library))->label;
+    const Library library = mapped_mpi(one);
+    if (!library.file.empty()) {
+      other.file = library.file;
+      other.standard = abi::face_of_runtime(name_in(library.file))->label;
       if (written_zero_data(one, library) >= started_from) {
         std::ifstream file(proc_file(one, "comm"));
         std::getline(file, other.process);
