@@ -6,10 +6,10 @@
 
 #include <mpi.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "fortran/object_number.hpp"
 #include "mpi/face.hpp"
 
 // An INTEGER of Fortran: Weft's libraries for Fortran have no other.
@@ -27,35 +27,17 @@ extern char weft_fortran_argv_null_[1], weft_fortran_argvs_null_[1];
 
 namespace weft::fortran {
 
-// The integer of a handle is that of MPI_Comm_toint and its like: a predefined handle's value, or the object's position
-// in the arena behind those. Computed here: a call for each handle costs more than a message. Any integer may be asked
-// for: a wrong one becomes a wrong handle, which the function that gets it reports.
-inline constexpr int slot_shift = 6;
-static_assert(base::Arena::slot_align == size_t{1} << slot_shift);
-
-// Where the object of number 0 would be. 0 until it is known; it does not change afterwards, so every thread that
-// learns it stores the same.
-inline std::atomic<uintptr_t> origin = 0;
-[[gnu::cold, gnu::noinline]] uintptr_t learn_origin();
-
-[[gnu::always_inline]] inline uintptr_t known_origin() {
-  const uintptr_t known = origin.load(std::memory_order_relaxed);
-  if (known != 0) [[likely]]
-    return known;
-  return learn_origin();
-}
-
 template <typename H>
 struct Convert {
   static H in(MPI_Fint value) {
     const auto number = static_cast<uint32_t>(value);
     if (number < mpi::predefined_limit) return reinterpret_cast<H>(uintptr_t{number});
-    return reinterpret_cast<H>(known_origin() + (uintptr_t{number} << slot_shift));
+    return object_of<H>(number);
   }
   static MPI_Fint out(H handle) {
     const auto value = reinterpret_cast<uintptr_t>(handle);
     if (value < mpi::predefined_limit) return static_cast<MPI_Fint>(value);
-    return static_cast<MPI_Fint>((value - known_origin()) >> slot_shift);
+    return static_cast<MPI_Fint>(number_of_object(value));
   }
 };
 

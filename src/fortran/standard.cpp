@@ -17,14 +17,6 @@ WEFT_EXPORTED MPI_Fint weft_fortran_statuses_ignore_[sizeof(MPI_Status) / sizeof
 
 namespace weft::fortran {
 
-uintptr_t learn_origin() {
-  const uintptr_t base = WEFT_FACE.hooks.arena_base->load(std::memory_order_relaxed);
-  const uintptr_t known = base - (uintptr_t{mpi::predefined_limit} << slot_shift);
-  // Odd while there is no object: then no handle that is made of it is one.
-  if (base % base::Arena::slot_align == 0) origin.store(known, std::memory_order_relaxed);
-  return known;
-}
-
 namespace {
 
 struct Side {
