@@ -7,6 +7,7 @@ import re
 import foreign
 import fortran
 import fortran_f08
+import fortran_foreign_test as foreign_test
 import roles
 import table
 from foreign_mpich import MPICH
@@ -23,7 +24,6 @@ SIZES = {"i": "integer(4)", "i1": "integer(1)", "i2": "integer(2)", "i8": "integ
 F08_SIZES = {"xint8": "integer(1)", "xint16": "integer(2)", "xint32": "integer(4)", "xint64": "integer(8)",
              "xreal32": "real(4)", "xreal64": "real(8)", "xcomplex32": "complex(4)", "xcomplex64": "complex(8)",
              "logical": "logical", "character": "character"}
-TYPES = sorted(roles.HANDLES)
 
 
 def constants():
@@ -47,23 +47,6 @@ def constants():
     return {"constants": rows, "status_places": PLACES, "commons": COMMONS}
 
 
-def lower(type_):
-    return type_.removeprefix("MPI_").lower()
-
-
-def functions_in_module(rows):
-    return "\n".join(["contains", *rows])
-
-
-def comparison(name, types, sign):
-    first, second = types
-    return f"""  elemental pure logical function {name}(a, b)
-    {first}, intent(in) :: a
-    {second}, intent(in) :: b
-    {name} = a{'%MPI_VAL' if 'type' in first else ''} {sign} b{'%MPI_VAL' if 'type' in second else ''}
-  end function {name}"""
-
-
 def sizes(kinds, shape):
     rows = []
     for name, kind in kinds.items():
@@ -77,10 +60,6 @@ def sizes(kinds, shape):
   end subroutine""")
     names = [f"MPI_Sizeof_{n}{s}" for n in kinds for s in shape]
     return fortran.continued(f"  interface MPI_Sizeof\n    module procedure {', '.join(names)}") + "\n  end interface\n", rows
-
-
-def handle_types():
-    return [f"  type, bind(C) :: {t}\n    integer :: MPI_VAL\n  end type {t}" for t in TYPES]
 
 
 STATUS = """  type, bind(C) :: MPI_Status
@@ -106,38 +85,38 @@ STATUS_CONVERSIONS = ["""  subroutine MPI_Status_f2f08(f_status, f08_status, ier
 
 def mpi_modules(functions):
     """The module mpi and those that it uses."""
-    own = [t for t in TYPES if t != "MPI_Session"]
+    own = [t for t in foreign_test.TYPES if t != "MPI_Session"]
     rows, names = [], {"==": [], "/=": []}
     for t in own:
         for sign, word in (("==", "eq"), ("/=", "neq")):
-            names[sign].append(f"{lower(t)}{word}")
-            rows.append(comparison(f"{lower(t)}{word}", (f"type({t})", f"type({t})"), sign))
-    text = fortran.FORTRAN_BANNER + "module mpi_constants\n  implicit none\n" + "\n".join([*handle_types(), STATUS]) + "\n"
+            names[sign].append(f"{foreign_test.lower(t)}{word}")
+            rows.append(foreign_test.comparison(f"{foreign_test.lower(t)}{word}", (f"type({t})", f"type({t})"), sign))
+    text = fortran.FORTRAN_BANNER + "module mpi_constants\n  implicit none\n" + "\n".join([*foreign_test.handle_types(), STATUS]) + "\n"
     for sign, found in names.items():
         text += fortran.continued(f"  interface operator({sign})\n    module procedure {', '.join(found)}") + "\n  end interface\n"
-    text += functions_in_module(rows) + "\nend module mpi_constants\n"
+    text += foreign_test.functions_in_module(rows) + "\nend module mpi_constants\n"
     head, rows = sizes(SIZES, {"": "", "v": "(*)"})
-    text += "module mpi_sizeofs\n  implicit none\n" + head + functions_in_module(rows) + "\nend module mpi_sizeofs\n"
+    text += "module mpi_sizeofs\n  implicit none\n" + head + foreign_test.functions_in_module(rows) + "\nend module mpi_sizeofs\n"
     body = fortran.module_mpi(fortran.chosen(functions), constants(), "mpi_constants\n  use mpi_sizeofs", "", descriptors=False)
     return text + body.removeprefix(fortran.FORTRAN_BANNER)
 
 
 def f08_types():
     rows, names = [], {"==": [], "/=": []}
-    for t in TYPES:
+    for t in foreign_test.TYPES:
         for sign, word in (("==", "eq"), ("/=", "neq")):
             handle = f"type({t})"
             for suffix, types in ((f"_{word}", (handle, handle)), (f"_f08_{word}_f", (handle, "integer")),
                                   (f"_f_{word}_f08", ("integer", handle))):
                 names[sign].append(t + suffix)
-                rows.append(comparison(t + suffix, types, sign))
+                rows.append(foreign_test.comparison(t + suffix, types, sign))
     head, more = sizes(F08_SIZES, {"": ", dimension(..)"})
     head = head.replace(" :: x, dimension(..)", ", dimension(..) :: x")
     more = [r.replace(" :: x, dimension(..)", ", dimension(..) :: x") for r in more]
-    text = "module mpi_f08_types\n  implicit none\n" + "\n".join([*handle_types(), STATUS]) + "\n"
+    text = "module mpi_f08_types\n  implicit none\n" + "\n".join([*foreign_test.handle_types(), STATUS]) + "\n"
     for sign, found in names.items():
         text += fortran.continued(f"  interface operator({sign})\n    module procedure {', '.join(found)}") + "\n  end interface\n"
-    return text + head + functions_in_module(rows + more + STATUS_CONVERSIONS) + "\nend module mpi_f08_types\n"
+    return text + head + foreign_test.functions_in_module(rows + more + STATUS_CONVERSIONS) + "\nend module mpi_f08_types\n"
 
 
 def link_constants():
@@ -150,17 +129,6 @@ def link_constants():
         shape = shapes.get(name, "(1)" if name in ("MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY") else "")
         lines.append(f"  {kind}{bind}, target :: {name}{shape}")
     return "\n".join(lines) + "\nend module mpi_f08_link_constants\n"
-
-
-def f08_callbacks():
-    lines = ["module mpi_f08_callbacks", "  use, intrinsic :: iso_c_binding, only: c_ptr", "  use mpi_f08_types",
-             "  use mpi_f08_compile_constants", "  implicit none", "  private :: c_ptr", "  abstract interface"]
-    lines += [fortran_f08.body(name, None, arguments, ierror=False) for name, arguments in fortran_f08.callbacks().items()]
-    lines += ["  end interface", "contains"]
-    for name, arguments in fortran_f08.predefined().items():
-        text = fortran_f08.body(name, None, arguments, ierror=False)
-        lines.append(text.replace("      import\n", ""))
-    return "\n".join(lines) + "\nend module mpi_f08_callbacks\n"
 
 
 def f08_interface(function, prefix):
@@ -178,7 +146,7 @@ def f08_modules(functions):
     lines = ["module mpi_f08_compile_constants", "  use mpi_f08_types", "  implicit none"]
     lines += fortran_f08.parameters(constants())
     text = fortran.FORTRAN_BANNER + f08_types() + "\n".join(lines) + "\nend module mpi_f08_compile_constants\n"
-    text += link_constants() + f08_callbacks()
+    text += link_constants() + foreign_test.f08_callbacks("mpi_f08_compile_constants")
     lines = ["module mpi_f08", "  use, intrinsic :: iso_c_binding, only: c_ptr", "  use mpi_f08_types", "  use mpi_f08_compile_constants",
              "  use mpi_f08_link_constants", "  use mpi_f08_callbacks", "  implicit none", "  private :: c_ptr", "  interface",
              "  end interface"]
