@@ -33,6 +33,9 @@ inline constexpr const char* abi_number = "Open MPI ABI 40";  // of libmpi.so.40
 extern char* const symbols[symbol_count];
 extern char* const predefined_theirs[predefined_count];
 
+// The integer of a handle that has no number in Fortran.
+inline constexpr int no_number = -1;
+
 struct Predefined {
   uint32_t mark;
   uint32_t standard;
@@ -103,6 +106,15 @@ template <class H>
   return object ? static_cast<H>(handle) : predefined_in<H>(handle);
 }
 
+// Fortran's number of a predefined handle, by the standard's value of it.
+template <size_t n>
+constexpr int fortran_number(uintptr_t standard, const NumberRow (&rows)[n]) {
+  for (const NumberRow& row : rows) {
+    if (row.standard == standard) return row.fortran;
+  }
+  return no_number;
+}
+
 inline Marker marker_of(Handle type) {
   return type == ompi_mpi_lb ? Marker::lower : type == ompi_mpi_ub ? Marker::upper : Marker::none;
 }
@@ -111,7 +123,8 @@ inline constexpr std::array<Names, 0> second_names = {};
 
 // ---- Statuses
 
-struct OpenMpiStatus {
+// In programs of Fortran it is six integers and has their alignment.
+struct [[gnu::packed, gnu::aligned(4)]] OpenMpiStatus {
   int MPI_SOURCE;
   int MPI_TAG;
   int MPI_ERROR;

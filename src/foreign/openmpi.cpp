@@ -124,10 +124,8 @@ namespace {
 template <class H, size_t n>
 int number_of(Handle handle, const NumberRow (&rows)[n], int (*to_int)(H)) {
   const auto object = in<H>(handle);
-  for (const NumberRow& row : rows) {
-    if (reinterpret_cast<uintptr_t>(object) == row.standard) return row.fortran;
-  }
-  return to_int(object);
+  const int number = fortran_number(reinterpret_cast<uintptr_t>(object), rows);
+  return number != no_number ? number : to_int(object);
 }
 
 template <class H, size_t n>

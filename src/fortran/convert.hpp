@@ -12,8 +12,10 @@
 #include <memory>
 #include <new>
 
-#ifdef WEFT_MPICH_ABI
+#if defined WEFT_MPICH_ABI
 #include "fortran/abi_mpich.hpp"
+#elif defined WEFT_OPENMPI_ABI
+#include "fortran/abi_openmpi.hpp"
 #else
 #include "fortran/abi_standard.hpp"
 #endif

@@ -20,13 +20,14 @@ constexpr Face all_faces[] = {
      "mpich",
      {"libmpi.so.12", "libmpich.so.12", "libmpifort.so.12", "libmpichfort.so.12", "libmpicxx.so.12",
       "libmpichcxx.so.12"}},
-    {"openmpi", "Open MPI's ABI", "openmpi-abi", "libmpi.so.40", "openmpi", {"libmpi.so.40", "libmpi_cxx.so.40"}},
-    {nullptr,
-     "Open MPI",
-     "",
-     "",
-     "",
-     {"libmpi_mpifh.so.40", "libmpi_usempi_ignore_tkr.so.40", "libmpi_usempi.so.40", "libmpi_usempif08.so.40"}},
+    {"openmpi",
+     "Open MPI's ABI",
+     "openmpi-abi",
+     "libmpi.so.40",
+     "openmpi",
+     {"libmpi.so.40", "libmpi_cxx.so.40", "libmpi_mpifh.so.40", "libmpi_usempi_ignore_tkr.so.40", "libmpi_usempi.so.40",
+      "libmpi_usempif08.so.40"}},
+    {nullptr, "Open MPI", "", "", "", {}},
 };
 
 }  // namespace
