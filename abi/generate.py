@@ -25,6 +25,7 @@ import fortran  # noqa: E402
 import fortran_f08  # noqa: E402
 import fortran_mpich  # noqa: E402
 import fortran_openmpi  # noqa: E402
+import fortran_openmpi_test  # noqa: E402
 import header  # noqa: E402
 import observe  # noqa: E402
 import shmem_build  # noqa: E402
@@ -63,7 +64,7 @@ def write_build_files(out, functions, constants):
     for name, text in [*face.build_files(ready), *foreign.build_files(foreign_mpich.MPICH, functions, ready, constants),
                        *foreign_openmpi.build_files(functions, ready, constants), *fortran.build_files(ready, constants),
                        *fortran_f08.build_files(ready, constants), *fortran_mpich.build_files(ready),
-                       *fortran_openmpi.build_files(ready)]:
+                       *fortran_openmpi.build_files(ready), *fortran_openmpi_test.build_files(ready)]:
         write(out / name, text)
 
 

@@ -3,6 +3,7 @@
 ! Collective operations through mpi_f08 in their three forms, on sections with gaps; forms with counts and with datatypes.
 module forms
   use mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_ptr
   implicit none
   integer, parameter :: blocking = 1, nonblocking = 2, persistent = 3
 
@@ -18,6 +19,17 @@ contains
     call MPI_Wait(request, MPI_STATUS_IGNORE)
     if (form == persistent .and. last) call MPI_Request_free(request)
   end subroutine complete
+
+  subroutine largest(invec, inoutvec, len, datatype)
+    type(c_ptr), value :: invec, inoutvec
+    integer(MPI_COUNT_KIND) :: len
+    type(MPI_Datatype) :: datatype
+    integer, pointer :: in(:), inout(:)
+    call c_f_pointer(invec, in, [len])
+    call c_f_pointer(inoutvec, inout, [len])
+    inout = max(in, inout)
+    if (datatype /= MPI_INTEGER) inout = -1
+  end subroutine largest
 end module forms
 
 program f08_collectives
@@ -42,6 +54,7 @@ program f08_collectives
   end do
   call again
   call in_place
+  call operation_of_large_counts
   call local
   call MPI_Comm_free(comm)
   if (wrong /= 0) call MPI_Abort(MPI_COMM_WORLD, 1)
@@ -403,4 +416,14 @@ contains
     call MPI_Reduce_local(from(1:4:2), into(4:1:-2), 2, MPI_INTEGER, MPI_SUM)
     call expect(all_equal(into, [10, 13, 10, 11]), "MPI_Reduce_local of sections")
   end subroutine local
+
+  subroutine operation_of_large_counts
+    type(MPI_Op) :: op
+    integer :: values(4)
+    call MPI_Op_create_c(largest, .true., op)
+    values = [rank, 0, -rank, 0]
+    call MPI_Allreduce(MPI_IN_PLACE, values(1:4:2), 2_MPI_COUNT_KIND, MPI_INTEGER, op, comm)
+    call expect(all(values == [ranks - 1, 0, 0, 0]), "MPI_Op_create_c")
+    call MPI_Op_free(op)
+  end subroutine operation_of_large_counts
 end program f08_collectives

@@ -27,17 +27,6 @@ contains
     if (datatype == MPI_DATATYPE_NULL) inout = -1
   end subroutine compose
 
-  subroutine largest(invec, inoutvec, len, datatype)
-    type(c_ptr), value :: invec, inoutvec
-    integer(MPI_COUNT_KIND) :: len
-    type(MPI_Datatype) :: datatype
-    integer, pointer :: in(:), inout(:)
-    call c_f_pointer(invec, in, [len])
-    call c_f_pointer(inoutvec, inout, [len])
-    inout = max(in, inout)
-    if (datatype /= MPI_INTEGER) inout = -1
-  end subroutine largest
-
   subroutine failed(object, error_code)
     type(MPI_Comm) :: object
     integer :: error_code
@@ -261,7 +250,7 @@ contains
   subroutine operations
     type(MPI_Op) :: op
     type(MPI_Datatype) :: pair
-    integer :: mine(2, 3), result(2, 3), right(2), i, values(4)
+    integer :: mine(2, 3), result(2, 3), right(2), i
     logical :: commutes
     call MPI_Op_create(compose, .false., op)
     call MPI_Op_commutative(op, commutes)
@@ -277,11 +266,6 @@ contains
     end do
     call expect(all(result(1, :) == right(1)) .and. all(result(2, :) == right(2)), "an operation that does not commute")
     call MPI_Type_free(pair)
-    call MPI_Op_free(op)
-    call MPI_Op_create_c(largest, .true., op)
-    values = [rank, 0, -rank, 0]
-    call MPI_Allreduce(MPI_IN_PLACE, values(1:4:2), 2_MPI_COUNT_KIND, MPI_INTEGER, op, MPI_COMM_WORLD)
-    call expect(all(values == [ranks - 1, 0, 0, 0]), "MPI_Op_create_c")
     call MPI_Op_free(op)
     call expect(op == MPI_OP_NULL, "MPI_Op_free")
   end subroutine operations
