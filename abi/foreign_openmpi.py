@@ -63,6 +63,8 @@ class OpenMpi(foreign.Abi):
         lines += [f"    {symbol}," for symbol in sizes]
         lines += ["};\n", "char* const predefined_theirs[predefined_count] = {"]
         names = {c["name"]: c["value"] for c in self.data["constants"]}
+        # Programs in C know no other name of some.
+        names.update({c["same_as"]: c["value"] for c in self.data["only_theirs"] if c.get("preferred")})
         to_theirs = {c["value"]: names[c["name"]] for c in standard if c["type"] in roles.HANDLES and c["name"] in names}
         lines += [f"    {to_theirs[i]},  // 0x{i:03x}" if i in to_theirs else "    nullptr," for i in range(max(values.values()) + 1)]
         return "\n".join(lines) + "\n};\n\n}  // namespace weft::foreign\n"

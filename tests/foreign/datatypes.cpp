@@ -212,9 +212,9 @@ void names() {
   MPI_Type_free(&copy);
 }
 
-// A type with a handle of MPICH's own beside MPI_REAL2.
+// A type with a handle of MPICH's or Open MPI's own beside MPI_REAL2.
 #ifndef MPICH_NAME
-#define MPIX_C_FLOAT16 MPI_REAL2
+#define MPIX_C_FLOAT16 MPIX_SHORT_FLOAT
 #endif
 void half_precision() {
   MPI_Datatype copy = MPI_DATATYPE_NULL;

@@ -108,6 +108,21 @@ void numbers() {
   }
 }
 
+// Numbers of two bytes, which Open MPI 5.0 has under names of its own.
+void short_floats() {
+  int bytes = 0;
+  SAME(MPI_Type_size(MPIX_SHORT_FLOAT, &bytes), MPI_SUCCESS);
+  SAME(bytes, 2);
+  SAME(MPI_Type_size(MPIX_C_SHORT_FLOAT_COMPLEX, &bytes), MPI_SUCCESS);
+  SAME(bytes, 4);
+  SAME(MPI_Type_c2f(MPI_REAL2), 28);
+  const uint16_t one = 0x3c00;  // 1.0
+  uint16_t sum = 0;
+  MPI_Allreduce(&one, &sum, 1, MPIX_SHORT_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  const uint16_t sums[] = {0x3c00, 0x4000, 0x4200, 0x4400};
+  SAME(sum, sums[expect::size - 1]);
+}
+
 // Nothing is written behind a buffer of Open MPI's lengths.
 void texts() {
   struct {
@@ -142,6 +157,7 @@ int main(int argc, char** argv) {
   attributes();
   sessions();
   numbers();
+  short_floats();
   texts();
   return expect::finish();
 }
