@@ -13,7 +13,7 @@ MARK = 0x57454654  # the first word of each symbol, "WEFT"
 class OpenMpi(foreign.Abi):
     name = "openmpi"
     title = "Open MPI's ABI"
-    by_hand = foreign.BY_HAND + "|MPI_Comm_split_type"
+    by_hand = foreign.BY_HAND + "|MPI_Comm_split_type|MPI_Error_class"
     objects_pass = True
 
     def predefined(self):

@@ -76,6 +76,16 @@ int comm_split_type(Handle comm, int split_type, int key, Handle info, Handle* n
 
 // ---- Others
 
+// Three classes are about failures, which no function here returns; each is its own class all the same.
+int error_class(int errorcode, int* errorclass) {
+  constexpr int proc_failed = 75;
+  constexpr int revoked = 77;
+  if (errorcode < proc_failed || errorcode > revoked || no_place(errorclass))
+    return error_out(face.error_class(error_in(errorcode), ValueOut<error_out>(errorclass)));
+  *errorclass = errorcode;
+  return MPI_SUCCESS;
+}
+
 // Keys that the runtime does not know are ignored, and it knows none of a session that exists.
 int session_set_info(Handle session, Handle info) {
   MPI_Info used = MPI_INFO_NULL;

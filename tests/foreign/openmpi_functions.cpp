@@ -65,6 +65,10 @@ void failures() {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   SAME(flag, 0xff & ~((1 << expect::size) - 1));
   HOLDS(MPIX_Comm_revoke() != MPI_SUCCESS);
+  for (const int code : {MPIX_ERR_PROC_FAILED, MPIX_ERR_PROC_FAILED_PENDING, MPIX_ERR_REVOKED}) {
+    SAME(MPI_Error_class(code, &number), MPI_SUCCESS);
+    SAME(number, code);
+  }
   SAME(MPIX_Query_rocm_support(), 0);
 }
 
