@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What Open MPI's ABI has and others do not: functions, kinds of splits, numbers of Fortran, and short texts.
+// What Open MPI's ABI has and others do not: functions, kinds of splits, numbers of Fortran, and short texts. With an
+// argument, also that there are so many ranks, since a launcher of another library may start as many jobs of one.
 #include <mpi.h>
 
 #include <cstring>
@@ -153,6 +154,7 @@ void texts() {
 
 int main(int argc, char** argv) {
   expect::start(&argc, &argv);
+  if (argc > 1) SAME(expect::size, std::stoi(argv[1]));
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   splits();
