@@ -5,6 +5,7 @@
 
     run.py --prefix build/install --venv build/venv-mpi4py [--ranks 1 2 3 5] [--results DIR] [module...]
     run.py --launcher 'tests/hosts/mpiexec.py --hydra PATH --hosts 2' ...      started by another mpiexec
+    run.py --python build/venv-mpi4py-wheel/bin/python ...      with a wheel of mpi4py; its sources are those of --venv
     run.py --venv build/venv-mpi4py --check      only: does modules.txt name exactly the modules of the suite?
     run.py --results DIR --table                 only: the table of what earlier runs left in DIR
     run.py --list                                the modules to run and from how many ranks, for CMake
@@ -79,7 +80,8 @@ def outcome(text, ranks):
 def run_module(options, plan, module, ranks):
     suite = options.venv / "src" / "mpi4py" / "test"
     # It would import all of setuptools in every rank to look for a build in its own folder, of which there is none.
-    command = [*options.launcher, "-n", str(ranks), str(options.venv / "bin" / "python"),
+    python = options.python or options.venv / "bin" / "python"
+    command = [*options.launcher, "-n", str(ranks), str(python),
                "-X", "faulthandler", "-c", START, str(suite / "main.py"), "--no-builddir", "-v", module]
     for name in plan.omit.get(module, {}):
         command += ["-x", name]
@@ -160,6 +162,8 @@ def main():
     parser.add_argument("--launcher", type=shlex.split, metavar="COMMAND",
                         help="in place of the prefix' mpiexec; '-n RANKS program' follows")
     parser.add_argument("--venv", type=pathlib.Path, help="the virtual environment of tools/dev/mpi4py.sh")
+    parser.add_argument("--python", type=lambda text: pathlib.Path(text).absolute(), metavar="FILE", help="in place of the environment's")
+    parser.add_argument("--omit", action="append", default=[], metavar="MODULE.CLASS.TEST: REASON", help="besides those of modules.txt")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3, 4, 5, 8])
     parser.add_argument("--limit", type=float, default=240, help="seconds for one module at one number of ranks")
     parser.add_argument("--results", type=pathlib.Path, help="a folder for one JSON file per run")
@@ -172,6 +176,8 @@ def main():
     # A signal that ends this script ends its children too: see the finally above.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     plan = Plan(HERE / "modules.txt")
+    for name, _, reason in (text.partition(": ") for text in options.omit):
+        plan.omit.setdefault(name.split(".")[0], {})[name] = reason
 
     if options.list:
         print(";".join(f"{module} {plan.limited.get(module, (1,))[0]}" for module in plan.run))
