@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program that debian.py runs, and judgements that several of them share."""
+import collections.abc
+import dataclasses
+import pathlib
+import re
+
+SOURCES = pathlib.Path(__file__).resolve().parents[2] / "tests/suites"  # inputs, and programs that are compiled for Debian's MPI
+
+
+@dataclasses.dataclass
+class Program:
+    file: pathlib.Path  # relative: made by prepare
+    ranks: int
+    judge: collections.abc.Callable  # tests that passed and that failed, by the output and the number of ranks
+    words: list = dataclasses.field(default_factory=list)
+    title: str = ""  # where the name of the file does not tell
+    data: pathlib.Path = None  # a folder of files that it reads where it runs
+    inputs: dict = dataclasses.field(default_factory=dict)  # texts of files that it reads where it runs, by their names
+    status: int = 0
+    not_passed: str = ""  # the reason
+    prepare: list = dataclasses.field(default_factory=list)  # commands that make its files where it runs
+    results: tuple = ()  # patterns of files that it writes, which are judged as its output is
+    environment: dict = dataclasses.field(default_factory=dict)
+    options: list = dataclasses.field(default_factory=list)  # of mpiexec
+    modules: list = dataclasses.field(default_factory=list)  # files that it loads, with MPI
+    needs: list = dataclasses.field(default_factory=list)  # libraries of MPI that a program made by prepare needs
+    tools: list = dataclasses.field(default_factory=list)  # of the host
+
+
+def own_counts(said, ranks):
+    """The line of a program of SOURCES, once, by a job of all ranks."""
+    found = re.findall(r"(\d+) ranks: (\d+) right, (\d+) wrong", said)
+    return (int(found[0][1]), int(found[0][2])) if len(found) == 1 and int(found[0][0]) == ranks else (0, len(found))
+
+
+def values(expected, tolerance=0.0):
+    """Judges numbers: for each pattern those that its group finds, in order, by the numbers that are expected."""
+    def judge(said, _):
+        passed = failed = 0
+        for pattern, numbers in expected.items():
+            found = [float(number) for number in re.findall(pattern, said)]
+            right = sum(abs(one - other) <= tolerance * max(1.0, abs(other)) for one, other in zip(found, numbers))
+            passed, failed = passed + right, failed + max(len(found), len(numbers)) - right
+        return passed, failed
+
+    return judge
+
+
+def lines(good, bad, least=1):
+    """Judges by the number of lines that match a pattern, which have to be as many, and by those that match another."""
+    def judge(said, _):
+        passed = len(re.findall(good, said))
+        return passed, len(re.findall(bad, said)) + max(0, least - passed)
+
+    return judge
