@@ -116,6 +116,32 @@ class WrapperTest(unittest.TestCase):
             self.assertNotEqual(code, 0)
             self.assertIn("WEFT_MODULES names another one", err)
 
+    @unittest.skipUnless(shutil.which("pkg-config"), "there is no pkg-config")
+    def test_names_of_pkg_config_that_other_mpis_have(self):
+        names = {"mpi": "mpi_abi", "mpi-c": "mpi_abi", "mpi-cxx": "mpi_abi", "weft": "mpi_abi"}
+        if (PREFIX / "bin/mpifort").exists():
+            names |= {"mpi-fort": "weft_mpifort", "weft-fortran": "weft_mpifort"}
+        for name, library in names.items():
+            code, out, err = run("pkg-config", "--cflags", "--libs", name, PKG_CONFIG_PATH=str(PREFIX / "lib/pkgconfig"))
+            self.assertEqual(code, 0, err)
+            self.assertIn(f"-l{library}", out.split())
+            paths = [pathlib.Path(word[2:]).resolve() for word in out.split() if word.startswith(("-I", "-L"))]
+            self.assertEqual(paths, [(PREFIX / "include").resolve(), (PREFIX / "lib").resolve()])
+
+    @unittest.skipUnless(shutil.which("tclsh"), "there is no tclsh")
+    def test_the_module_file_names_this_prefix(self):
+        # The commands of Environment Modules, as far as the file has them.
+        words = """foreach word {module-whatis conflict setenv prepend-path} { proc $word args "puts [list $word] ; puts \\$args" }
+                   source [lindex $argv 0]"""
+        file, = (PREFIX / "share/weft/modulefiles/weft").iterdir()
+        with tempfile.NamedTemporaryFile("w", suffix=".tcl") as script:
+            script.write(words)
+            script.flush()
+            code, out, err = run("tclsh", script.name, str(file))
+        self.assertEqual(code, 0, err)
+        for line in (f"PATH {PREFIX}/bin", f"PKG_CONFIG_PATH {PREFIX}/lib/pkgconfig", f"LD_LIBRARY_PATH {PREFIX}/lib/mpich-abi"):
+            self.assertIn(line, out.splitlines())
+
     def test_an_unknown_question_is_an_error(self):
         code, _, err = run(PREFIX / "bin" / "mpicc", "-showme:nonsense")
         self.assertNotEqual(code, 0)
