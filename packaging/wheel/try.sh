@@ -54,7 +54,7 @@ for program in $programs; do
   done
   echo "$program: right on 4 ranks"
 done
-v/bin/weft doctor --all >doctor || true
+v/bin/weft selftest
 v/bin/pip uninstall -q -y weft-mpi
 files >after
 diff before after

@@ -24,6 +24,7 @@ int info_memory(const Words& words, bool json);
 int noise(const Words& words);
 int order(const Words& words);
 int report(const Words& words);
+int selftest(const Words& words);
 int simulate(const Words& words);
 int stats(const Words& words);
 int sweep(const Words& words);

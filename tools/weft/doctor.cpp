@@ -63,13 +63,6 @@ Findings look(const Wanted& wanted) {
   return findings;
 }
 
-int worst_of(const Findings& findings) {
-  for (const Finding& f : findings) {
-    if (f.grade == Grade::bad) return 1;
-  }
-  return 0;
-}
-
 std::string as_json(const Findings& findings) {
   std::string text = "{\"host\": " + base::json_text(host_name()) + ", \"findings\": [";
   for (const Finding& f : findings) {
@@ -181,6 +174,21 @@ int ask_hosts(const Wanted& wanted) {
 }
 
 }  // namespace
+
+int worst_of(const Findings& findings) {
+  for (const Finding& f : findings) {
+    if (f.grade == Grade::bad) return 1;
+  }
+  return 0;
+}
+
+void show(const Findings& findings, bool json) {
+  if (json) {
+    puts(as_json(findings).c_str());
+  } else {
+    print(findings, true);
+  }
+}
 
 int doctor(const Words& words) {
   Wanted wanted;

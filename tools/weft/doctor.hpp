@@ -39,6 +39,11 @@ struct Finding {
 
 using Findings = std::vector<Finding>;
 
+// Prints all findings, as an object of JSON if wanted.
+void show(const Findings& findings, bool json);
+// The status of a command that has these findings: 1 if one is bad.
+int worst_of(const Findings& findings);
+
 // Of the system, in doctor_system.cpp.
 void look_at_memory(const HostFiles& host, Findings& findings);
 void look_at_processors(const HostFiles& host, Findings& findings);

@@ -49,6 +49,8 @@ constexpr Subcommand subcommands[] = {
      "             --help says more"},
     {"report", report,
      "a page in HTML of the statistics of a run, or of two in comparison: FILE..., -o file, --json; --help says more"},
+    {"selftest", selftest,
+     "tries this installation: ranks, messages, windows, files, libraries, other MPIs in front: -n ranks, --json"},
     {"simulate", simulate,
      "the time of a collective operation by each algorithm, for up to a million ranks, under a model: --coll name,\n"
      "             --ranks n, --ppn n, --size bytes, --json; --help says more"},
@@ -66,6 +68,7 @@ constexpr Subcommand subcommands[] = {
 // For one who does not know the commands yet.
 constexpr const char* questions =
     "Questions about programs that run on Weft and about the host, and the commands that answer them:\n\n"
+    "  Does this installation work?                    weft selftest\n"
     "  Is this host set up as programs need it?        weft doctor\n"
     "  Where does the time of a program go?            WEFT_STATS=summary mpiexec -n 4 program\n"
     "  ... while it runs, and as a page                weft stats PID, weft report FILE\n"
