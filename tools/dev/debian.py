@@ -38,8 +38,8 @@ def fetch(folder, names):
     packages = set()
     for name in names:
         wanted = debian_programs.packages(name)
-        said = subprocess.run(["apt-get", "install", "--simulate", "--no-install-recommends", *wanted], capture_output=True, text=True, check=True).stdout
-        packages |= {*wanted, *re.findall(r"(?m)^Inst ([^ :]+)", said)}
+        done = subprocess.run(["apt-get", "install", "--simulate", "--no-install-recommends", *wanted], capture_output=True, text=True, check=True)
+        packages |= {*wanted, *re.findall(r"(?m)^Inst ([^ :]+)", done.stdout)}
     subprocess.run(["apt-get", "download", *sorted(packages)], cwd=folder, check=True)
     unpacked = folder / "unpacked"
     unpacked.mkdir(exist_ok=True)
@@ -81,8 +81,8 @@ def launch(launcher, program, environment, led):
         stage(program, environment, scratch)
         begin = time.monotonic()
         try:
-            done = subprocess.run([*launcher, scratch / program.file, *program.words], cwd=scratch, env=environment, capture_output=True, text=True,
-                                  errors="replace", timeout=LONGEST, check=False)
+            done = subprocess.run([*launcher, scratch / program.file, *program.words], cwd=scratch, env=environment, capture_output=True,
+                                  text=True, errors="replace", timeout=LONGEST, check=False)
         except subprocess.TimeoutExpired:
             return False, f"{title}: no end in {LONGEST} s", LONGEST
         seconds = time.monotonic() - begin
@@ -113,7 +113,8 @@ def compare(program, sides, times):
             if len(seconds[side]) == 1 or not passes:
                 print(f"{side}: {text}", flush=True)
     medians = {side: statistics.median(some) for side, some in seconds.items()}
-    print("  " + ", ".join(f"{side} {medians[side]:.2f} s ({' '.join(f'{one:.2f}' for one in some)})" for side, some in seconds.items()), flush=True)
+    times = [f"{side} {medians[side]:.2f} s ({' '.join(f'{one:.2f}' for one in some)})" for side, some in seconds.items()]
+    print("  " + ", ".join(times), flush=True)
     return right, medians
 
 
@@ -133,7 +134,8 @@ def main():
     folder = given.folder.absolute()
     if given.fetch:
         return fetch(folder, given.names_of or debian_programs.names())
-    missing = sorted({package for name in given.names_of for package in debian_programs.packages(name) if not any(folder.glob(f"{package}_*.deb"))})
+    wanted = {package for name in given.names_of for package in debian_programs.packages(name)}
+    missing = sorted(package for package in wanted if not any(folder.glob(f"{package}_*.deb")))
     if missing:
         print(f"{folder} lacks {' '.join(missing)}: tools/dev/debian.py {given.folder} --fetch")
         return SKIPPED
@@ -146,14 +148,16 @@ def main():
         for program in programs:
             if given.ranks not in (None, program.ranks):
                 continue
-            environment = dict(os.environ, **debian_programs.environment(root), **program.environment)
+            environment = dict(os.environ, **debian_programs.environment(program, root))
             lacks = lacking(program, mpi, build, environment)
             without = [tool for tool in program.tools if not shutil.which(tool)]
             if lacks or without:
-                print(f"{program.title or program.file.name} ({program.ranks} ranks): not run, there is no {' '.join(lacks + without)}", flush=True)
+                title = program.title or program.file.name
+                print(f"{title} ({program.ranks} ranks): not run, there is no {' '.join(lacks + without)}", flush=True)
                 continue
             ran += 1
-            weft = ([build / "bin/mpiexec", "--oversubscribe", *program.options, "-n", str(program.ranks)], environment, led_to_weft(program))
+            command = [build / "bin/mpiexec", "--oversubscribe", *program.options, "-n", str(program.ranks)]
+            weft = (command, environment, led_to_weft(program))
             if given.peer:
                 command, more = debian_programs.peer(mpi, root, program.ranks)
                 right, medians = compare(program, {"Weft": weft, mpi: (command, environment | more, lambda _: True)}, given.peer)
@@ -163,7 +167,8 @@ def main():
                 print(text, flush=True)
             passed = passed and right
     if ratios:
-        print(f"geometric mean of the ratios of times, Weft's to the other's: {math.exp(statistics.mean(map(math.log, ratios))):.2f} ({len(ratios)} programs)")
+        mean = math.exp(statistics.mean(map(math.log, ratios)))
+        print(f"geometric mean of the ratios of times, Weft's to the other's: {mean:.2f} ({len(ratios)} programs)")
     return (0 if passed else 1) if ran else SKIPPED
 
 

@@ -23,6 +23,7 @@ class Program:
     prepare: list = dataclasses.field(default_factory=list)  # commands that make its files where it runs
     results: tuple = ()  # patterns of files that it writes, which are judged as its output is
     environment: dict = dataclasses.field(default_factory=dict)
+    libraries: list = dataclasses.field(default_factory=list)  # folders of libraries, before the common ones
     options: list = dataclasses.field(default_factory=list)  # of mpiexec
     modules: list = dataclasses.field(default_factory=list)  # files that it loads, with MPI
     needs: list = dataclasses.field(default_factory=list)  # libraries of MPI that a program made by prepare needs

@@ -92,10 +92,11 @@ def hdf5(mpi, root, libraries):
     """Linked as by h5pcc and h5pfc, whose paths are those of installed packages."""
     headers = {"mpich": root / "usr/include/x86_64-linux-gnu/mpich", "openmpi": libraries / "openmpi/include"}[mpi]
     modules = {"mpich": [], "openmpi": [f"-I{libraries}/fortran/gfortran-mod-15/openmpi"]}[mpi]
-    flags = ["-O1", f"-I{root}/usr/include/hdf5/{mpi}", f"-I{headers}", *modules, f"-L{libraries}/hdf5/{mpi}", f"-L{libraries}", f"-L{libraries}/openmpi/lib",
-             f"-Wl,-rpath-link,{libraries}"]
+    flags = ["-O1", f"-I{root}/usr/include/hdf5/{mpi}", f"-I{headers}", *modules, f"-L{libraries}/hdf5/{mpi}", f"-L{libraries}",
+             f"-L{libraries}/openmpi/lib", f"-Wl,-rpath-link,{libraries}"]
     compilers = {"c": ["gcc", *flags], "f90": ["gfortran", *flags]}
-    own = {"mpich": {"c": ["-lmpich"], "f90": ["-lmpichfort", "-lmpich"]}, "openmpi": {"c": ["-lmpi"], "f90": ["-lmpi_mpifh", "-lmpi"]}}[mpi]
+    own = {"mpich": {"c": ["-lmpich"], "f90": ["-lmpichfort", "-lmpich"]},
+           "openmpi": {"c": ["-lmpi"], "f90": ["-lmpi_mpifh", "-lmpi"]}}[mpi]
     needed = {"c": [], "f90": ["libmpi_mpifh.so.40"] if mpi == "openmpi" else []}
     linked = {"c": ["-lhdf5", *own["c"]], "f90": ["-lhdf5_fortran", "-lhdf5", *own["f90"]]}
     return [Program(pathlib.Path(f"hdf5_{suffix}"), ranks, own_counts, tools=[command[0]], needs=needed[suffix],
@@ -110,7 +111,8 @@ def coarrays(mpi, libraries):
             continue
         numbers = next(numbers for pattern, numbers in IMAGES.items() if re.fullmatch(pattern, file.name))
         choices = [["true"], ["false"]] if file.name == "issue-488-multi-dim-cobounds" else [[]]
-        programs += [Program(file, images, coarray_test, words, not_passed=NOT_PASSED.get(file.name, "")) for images in numbers for words in choices]
+        programs += [Program(file, images, coarray_test, words, not_passed=NOT_PASSED.get(file.name, ""))
+                     for images in numbers for words in choices]
     return programs
 
 
@@ -147,16 +149,17 @@ def packages(name):
     return [*COMMON[mpi], *(VERSIONED.get(package.format(mpi), package.format(mpi)) for package in own)]
 
 
-def environment(root):
+def environment(program, root):
     """Leads to libraries and modules in the folder of unpacked packages; a rank has one thread."""
     libraries = root / "usr/lib/x86_64-linux-gnu"
-    return {"LD_LIBRARY_PATH": ":".join(str(libraries / part) for part in ("", "../../lib", "openmpi/lib", "blas", "lapack")),
-            "PYTHONPATH": f"{root}/usr/lib/python3/dist-packages", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    folders = [*program.libraries, libraries, root / "usr/lib", *(libraries / part for part in ("openmpi/lib", "blas", "lapack"))]
+    return {"LD_LIBRARY_PATH": ":".join(map(str, folders)), "PYTHONPATH": f"{root}/usr/lib/python3/dist-packages",
+            "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **program.environment}
 
 
 def peer(mpi, root, ranks):
     """How Debian's own MPI starts a program, and settings by which it runs from that folder."""
     if mpi == "mpich":
         return [root / "usr/bin/mpiexec.hydra", "-n", str(ranks)], {}
-    settings = {"OPAL_PREFIX": f"{root}/usr", "OMPI_MCA_plm_rsh_agent": "true"}
+    settings = {"OPAL_PREFIX": f"{root}/usr", "OMPI_MCA_plm_rsh_agent": "true", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"}
     return [root / "usr/bin/mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks)], settings
