@@ -38,7 +38,8 @@ def fetch(folder, names):
     packages = set()
     for name in names:
         wanted = debian_programs.packages(name)
-        done = subprocess.run(["apt-get", "install", "--simulate", "--no-install-recommends", *wanted], capture_output=True, text=True, check=True)
+        command = ["apt-get", "install", "--simulate", "--no-install-recommends", *wanted]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
         packages |= {*wanted, *re.findall(r"(?m)^Inst ([^ :]+)", done.stdout)}
     subprocess.run(["apt-get", "download", *sorted(packages)], cwd=folder, check=True)
     unpacked = folder / "unpacked"
