@@ -130,9 +130,6 @@ inline Marker marker_of(Handle type) {
   return type == 0x4c000010 ? Marker::lower : type == 0x4c000011 ? Marker::upper : Marker::none;
 }
 
-inline constexpr Names second_names[] = {{"MPI_LONG_LONG", "MPI_LONG_LONG_INT"},
-                                         {"MPI_C_FLOAT_COMPLEX", "MPI_C_COMPLEX"}};
-
 // ---- Statuses
 
 // The count has 63 bits: the low 32 in the first word, the others above the lowest bit of the second, which says that

@@ -119,8 +119,6 @@ inline Marker marker_of(Handle type) {
   return type == ompi_mpi_lb ? Marker::lower : type == ompi_mpi_ub ? Marker::upper : Marker::none;
 }
 
-inline constexpr std::array<Names, 0> second_names = {};
-
 // ---- Statuses
 
 // In programs of Fortran it is six integers and has their alignment.

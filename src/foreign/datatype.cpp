@@ -157,8 +157,14 @@ int type_hvector(int count, int blocklength, MPI_Aint stride, Handle oldtype, Ha
 
 namespace {
 
+// The other libraries know these types by the second of their two names.
+constexpr struct {
+  const char* standard;
+  const char* theirs;
+} second_names[] = {{"MPI_LONG_LONG", "MPI_LONG_LONG_INT"}, {"MPI_C_FLOAT_COMPLEX", "MPI_C_COMPLEX"}};
+
 void call_by_second_name(char* type_name, int* resultlen) {
-  for (const Names& names : second_names) {
+  for (const auto& names : second_names) {
     if (strcmp(type_name, names.standard) != 0) continue;
     *resultlen = static_cast<int>(strlen(names.theirs));
     memcpy(type_name, names.theirs, static_cast<size_t>(*resultlen) + 1);

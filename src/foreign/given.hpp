@@ -27,10 +27,4 @@ inline H wrong_handle(uint32_t low_bits) {
 // The markers that MPI-3.0 removed: parts of a structure that are only its bounds.
 enum class Marker { none, lower, upper };
 
-// A datatype of two names, which libraries of the ABI call by the second one.
-struct Names {
-  const char* standard;
-  const char* theirs;
-};
-
 }  // namespace weft::foreign

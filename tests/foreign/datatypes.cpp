@@ -185,19 +185,12 @@ void contents() {
   SAME(contents_of(block).combiner, MPI_COMBINER_F90_REAL);
 }
 
-// MPICH calls types of two names by the second; a name of the program's is its own.
-#ifdef MPICH_NAME
-constexpr const char* long_long_name = "MPI_LONG_LONG_INT";
-constexpr const char* complex_name = "MPI_C_COMPLEX";
-#else
-constexpr const char* long_long_name = "MPI_LONG_LONG";
-constexpr const char* complex_name = "MPI_C_FLOAT_COMPLEX";
-#endif
+// MPICH and Open MPI call types of two names by the second; a name of the program's is its own.
 void names() {
   const struct {
     MPI_Datatype type;
     const char* name;
-  } types[] = {{MPI_LONG_LONG, long_long_name}, {MPI_C_FLOAT_COMPLEX, complex_name}, {MPI_LONG, "MPI_LONG"}};
+  } types[] = {{MPI_LONG_LONG, "MPI_LONG_LONG_INT"}, {MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX"}, {MPI_LONG, "MPI_LONG"}};
   char name[MPI_MAX_OBJECT_NAME];
   int length = 0;
   for (const auto& of : types) {
