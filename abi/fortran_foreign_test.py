@@ -36,7 +36,8 @@ def types_module(name, status, own_name):
         rows += [comparison(own_name(t, word), (f"type({t})", f"type({t})"), sign) for t in TYPES]
         heads += fortran.continued(f"  interface operator({sign})\n    module procedure {', '.join(own_name(t, word) for t in TYPES)}") + \
             "\n  end interface\n"
-    return "\n".join([f"module {name}", "  implicit none", *handle_types(), status, heads]) + functions_in_module(rows) + f"\nend module {name}\n"
+    head = "\n".join([f"module {name}", "  implicit none", *handle_types(), status, heads])
+    return head + functions_in_module(rows) + f"\nend module {name}\n"
 
 
 def f08_callbacks(constants):

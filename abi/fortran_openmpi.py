@@ -78,7 +78,8 @@ def constants_cpp():
         lines.append(f"char* const Predefined<{type_}>::handles[count] = {{")
         lines += [f"    {rows[i]}," if i in rows else "    nullptr," for i in range(max(rows) + 1)]
         lines.append("};")
-    lines += ["\n}  // namespace weft::fortran\n", "// Handles of the module mpi_f08, as programs find them in its library: by the names of 4.0.2 and older, too.",
+    lines += ["\n}  // namespace weft::fortran\n",
+              "// Handles of the module mpi_f08, as programs find them in its library: by the names of 4.0.2 and older, too.",
               '#define WEFT_HANDLE(name, value)                                                                                   \\',
               '  extern "C" __attribute__((visibility("default"))) const int weft_##name __asm__("__mpi_f08_types_MOD_" #name);  \\',
               '  const int weft_##name = value;                                                                                  \\',
