@@ -82,8 +82,14 @@ class Manual(unittest.TestCase):
     def test_the_page_has_every_option_of_report(self):
         told = set(OPTION.findall(run("weft", "report", "--help").stdout))
         self.assertIn("--output", told)
-        section = text_of("weft.1").split("\nreport\n", 1)[1].split("\nsimulate\n", 1)[0]
+        section = text_of("weft.1").split("\nreport\n", 1)[1].split("\nselftest\n", 1)[0]
         self.assertEqual(told - {"-h", "--help"}, set(OPTION.findall(section)))
+
+    def test_the_page_has_every_option_of_selftest(self):
+        told = set(OPTION.findall(run("weft", "selftest", "--help").stdout))
+        self.assertIn("-n", told)
+        section = text_of("weft.1").split("\nselftest\n", 1)[1].split("\nsimulate\n", 1)[0]
+        self.assertEqual(told, set(OPTION.findall(section)))
 
     def test_the_page_has_every_option_of_simulate(self):
         told = set(OPTION.findall(run("weft", "simulate", "--help").stdout))
