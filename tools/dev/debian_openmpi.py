@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Table of debian.py: programs that Debian has for Open MPI alone. Results were compared with those under Debian's Open MPI 4.1.4."""
-import pathlib
 import re
 
-from debian_program import SOURCES, Program, lines, own_counts, values
+import debian_openmpi_more
+from debian_program import SOURCES, Program, lines, own_counts, own_program, python_program, values
 
 PACKAGES = {
     "boost": ["libboost-mpi-dev", "libboost-serialization-dev", "libopenmpi-dev"],
@@ -17,6 +17,7 @@ PACKAGES = {
     "ptscotch": ["ptscotch"],
     "rmpi": ["r-cran-rmpi", "r-base-core"],
     "superlu": ["libsuperlu-dist-dev"],
+    **debian_openmpi_more.PACKAGES,
 }
 # Temperature and energy of each atom at steps 0, 50 and 100 of melt.lmp.
 MELT = {r"(?m)^ +(?:0|50|100) +([-\d.]+) ": [3.0, 1.6842865, 1.6712577],
@@ -35,23 +36,6 @@ GRID = 16  # of PT-Scotch's graph, in each dimension; planes cut it into 8 parts
 SUPERLU_ROUGH = r"ps.*|p.drive3"  # of single precision, or factors of another matrix: errors to 1e-5, those of others to 1e-9
 # These free memory twice when they end, under Debian's Open MPI too, or print no error of their solution.
 SUPERLU_NOT = r"p.drive(3d3|4_ABglobal)"
-
-
-def own_program(root, source, libraries):
-    """A program of SOURCES, compiled for Debian's Open MPI."""
-    place = root / "usr/lib/x86_64-linux-gnu"
-    compiler = "g++" if source.endswith(".cpp") else "gcc"
-    name = source.split(".")[0]
-    command = [compiler, "-O1", f"-I{root}/usr/include", f"-I{place}/openmpi/include", SOURCES / source, "-o", name, f"-L{place}",
-               f"-L{place}/openmpi/lib", f"-Wl,-rpath-link,{place}", *(f"-l{library}" for library in libraries), "-lmpi", "-lm"]
-    return [Program(pathlib.Path(name), ranks, own_counts, prepare=[command], tools=[compiler]) for ranks in (2, 4)]
-
-
-def python_program(root, source, modules, **more):
-    """A program of SOURCES for Debian's python3, whose file does not tell that it uses Open MPI."""
-    files = [file for pattern in modules for file in (root / "usr/lib").glob(pattern)]
-    return [Program(pathlib.Path("/usr/bin/env"), ranks, own_counts, ["python3.11", SOURCES / source], title=source,
-                    options=["--abi", "openmpi"], modules=files, tools=["python3.11"], **more) for ranks in (2, 4)]
 
 
 def hpcc(root, ranks):
@@ -147,6 +131,8 @@ def superlu(root):
 
 def programs(name, root):
     """Those of a name, in the folder of unpacked packages."""
+    if name in debian_openmpi_more.PACKAGES:
+        return debian_openmpi_more.programs(name, root)
     if name == "boost":
         return own_program(root, "boost_objects.cpp", ["boost_mpi", "boost_serialization"])
     if name == "fftw":

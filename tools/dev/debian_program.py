@@ -56,3 +56,21 @@ def lines(good, bad, least=1):
         return passed, len(re.findall(bad, said)) + max(0, least - passed)
 
     return judge
+
+
+def own_program(root, source, libraries, headers=()):
+    """A program of SOURCES, compiled for Debian's Open MPI."""
+    place = root / "usr/lib/x86_64-linux-gnu"
+    compiler = "g++" if source.endswith(".cpp") else "gcc"
+    name = source.split(".")[0]
+    folders = [root / "usr/include", place / "openmpi/include", *(root / "usr" / folder for folder in headers)]
+    command = [compiler, "-O1", "-DOMPI_SKIP_MPICXX", *(f"-I{folder}" for folder in folders), SOURCES / source, "-o", name, f"-L{place}",
+               f"-L{place}/openmpi/lib", f"-Wl,-rpath-link,{place}", *(f"-l{library}" for library in libraries), "-lmpi", "-lm"]
+    return [Program(pathlib.Path(name), ranks, own_counts, prepare=[command], tools=[compiler]) for ranks in (2, 4)]
+
+
+def python_program(root, source, modules, judge=own_counts, **more):
+    """A program of SOURCES for Debian's python3, whose file does not tell that it uses Open MPI."""
+    files = [file for pattern in modules for file in (root / "usr/lib").glob(pattern)]
+    return [Program(pathlib.Path("/usr/bin/env"), ranks, judge, ["python3.11", SOURCES / source], title=source,
+                    options=["--abi", "openmpi"], modules=files, tools=["python3.11"], **more) for ranks in (2, 4)]
