@@ -1,21 +1,93 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Table of debian.py: more programs that Debian has for Open MPI alone. Numbers are those under Debian's Open MPI 4.1.4."""
+import pathlib
+import re
+
 from debian_program import SOURCES, Program, own_program, python_program, values
 
 PACKAGES = {
+    "abyss": ["abyss"],
     "freefem": ["freefem++"],
     "gpaw": ["gpaw", "gpaw-data"],
+    "iqtree": ["iqtree"],
     "meep": ["python3-meep-openmpi"],
+    "mumps": ["mumps-test"],
     "netcdf": ["libnetcdf-mpi-dev", "libopenmpi-dev"],
     "neuron": ["neuron"],
     "paraview": ["paraview", "python3-paraview", "python3-mpi4py"],
     "petsc": ["python3-petsc4py-real3.18", "python3-slepc4py-real3.18"],
     "pnetcdf": ["libpnetcdf-dev", "libopenmpi-dev"],
+    "ray": ["ray"],
+    "saturne": ["code-saturne-bin"],
     "trilinos": ["libtrilinos-aztecoo-dev", "libtrilinos-epetra-dev", "libtrilinos-teuchos-dev", "libtrilinos-triutils-dev",
                   "libopenmpi-dev"],
 }
+SIDE = 12  # cells of Code_Saturne's cube, in each dimension
 SURFACE = {2: 26852, 4: 28328}  # cells, with those that two ranks have
+
+
+def cube():
+    """A cube of cells, in Gmsh's format 2.2."""
+    def point(x, y, z):
+        return (z * (SIDE + 1) + y) * (SIDE + 1) + x + 1
+
+    points = [(x, y, z) for z in range(SIDE + 1) for y in range(SIDE + 1) for x in range(SIDE + 1)]
+    corners = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1))
+    cells = [[point(x + a, y + b, z + c) for a, b, c in corners] for z in range(SIDE) for y in range(SIDE) for x in range(SIDE)]
+    text = f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{len(points)}\n"
+    text += "".join(f"{point(*place)} {place[0] / SIDE:g} {place[1] / SIDE:g} {place[2] / SIDE:g}\n" for place in points)
+    text += f"$EndNodes\n$Elements\n{len(cells)}\n"
+    return text + "".join(f"{number} 5 2 1 1 {' '.join(map(str, cell))}\n" for number, cell in enumerate(cells, 1)) + "$EndElements\n"
+
+
+def saturne(root, ranks):
+    """The solver's check of a mesh, which ranks read, partition and measure."""
+    place = root / "usr/lib/code_saturne"
+    expected = {r"Minimum control volume += +(\S+)": [SIDE ** -3], r"Maximum control volume += +(\S+)": [SIDE ** -3],
+                r"Number of boundary faces: +(\d+)": [6 * SIDE ** 2]}
+    return Program(place / "cs_solver", ranks, values(expected, 1e-6), ["--mpi", "-q"], inputs={"cube.msh": cube()},
+                   prepare=[[place / "cs_preprocess", "cube.msh"]], results=("run_solver.log",))
+
+
+def reads(root, pattern, count):
+    """The first lines of the two files of reads that a package has as an example."""
+    return [["sh", "-c", f"zcat {root}/usr/share/doc/{pattern.format(i)} | head -n {count} >reads{i}.fastq"] for i in (1, 2)]
+
+
+def abyss(root, ranks):
+    words = ["-k25", "-o", "contigs.fa", "reads1.fastq", "reads2.fastq"]
+    expected = {r"(?m)^Assembled (\d+) k-mer": [2324], r"(?m)^Assembled .* in (\d+) contigs": [63]}
+    return Program(root / "usr/lib/abyss/ABYSS-P", ranks, values(expected),
+                   words, prepare=reads(root, "abyss/test-data/reads{}.fastq.gz", 4000))
+
+
+def ray(root):
+    """One contig of all thousand bases. Ranks poll, so that two on each core take minutes."""
+    words = ["-k", "31", "-p", "reads1.fastq", "reads2.fastq", "-o", "assembly"]
+    return [Program(root / "usr/bin/Ray", 2, values({r"Total length: (\d+)": [1000] * 4}), words, results=("assembly/OutputNumbers.txt",),
+                    prepare=reads(root, "ray/test_data/ecoli_1K_{}.fq.gz", 10000))]
+
+
+def iqtree(root, ranks):
+    words = ["-s", "example.phy", "-m", "HKY", "-seed", "1", "-nt", "1", "-n", "2"]
+    return Program(root / "usr/bin/iqtree2-mpi", ranks, values({r"BEST SCORE FOUND : (\S+)": [-23117.030]}, 1e-6), words,
+                   data=root / "usr/share/doc/iqtree/examples")
+
+
+def mumps(root, ranks, letter):
+    """The solution is 1 to 5, in complex numbers with imaginary parts of 0."""
+    def judge(said, _):
+        found = re.search(r"Solution is(.*)", said)
+        numbers = [float(number) for number in re.findall(r"-?\d+\.\d+(?:E[-+]\d+)?", found[1])] if found else []
+        numbers = numbers[::2] if letter in "cz" else numbers
+        right = sum(abs(number - i) < 1e-5 for i, number in enumerate(numbers, 1))
+        return right, 5 - right
+
+    place = root / "usr/lib/mumps"
+    kind = "cmplx" if letter in "cz" else "real"
+    return Program(pathlib.Path("/bin/sh"), ranks, judge, ["-c", f"{place}/{letter}simpletest <{place}/input_simpletest_{kind}"],
+                   title=f"{letter}simpletest", modules=[place / f"{letter}simpletest"], options=["--abi", "openmpi"])
 
 
 def neuron(root, ranks):
@@ -58,5 +130,9 @@ def programs(name, root):
         return own_program(root, "trilinos_system.cpp", ["trilinos_aztecoo", "trilinos_epetra"], ["include/trilinos"])
     if name in ("petsc", "meep", "gpaw"):
         return python(root, name)
-    one = {"freefem": freefem, "neuron": neuron, "paraview": paraview}[name]
+    if name == "mumps":
+        return [mumps(root, ranks, letter) for letter in "sdcz" for ranks in (2, 4)]
+    if name == "ray":
+        return ray(root)
+    one = {"abyss": abyss, "freefem": freefem, "iqtree": iqtree, "neuron": neuron, "paraview": paraview, "saturne": saturne}[name]
     return [one(root, ranks) for ranks in (2, 4)]
