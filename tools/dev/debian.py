@@ -82,8 +82,8 @@ def launch(launcher, program, environment, led):
         stage(program, environment, scratch)
         begin = time.monotonic()
         try:
-            done = subprocess.run([*launcher, scratch / program.file, *program.words], cwd=scratch, env=environment, capture_output=True,
-                                  text=True, errors="replace", timeout=LONGEST, check=False)
+            done = subprocess.run([*launcher, scratch / program.file, *program.words], cwd=scratch, env=environment, input=program.given,
+                                  capture_output=True, text=True, errors="replace", timeout=LONGEST, check=False)
         except subprocess.TimeoutExpired:
             return False, f"{title}: no end in {LONGEST} s", LONGEST
         seconds = time.monotonic() - begin

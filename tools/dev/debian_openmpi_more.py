@@ -12,7 +12,6 @@ PACKAGES = {
     "gpaw": ["gpaw", "gpaw-data"],
     "iqtree": ["iqtree"],
     "meep": ["python3-meep-openmpi"],
-    "mumps": ["mumps-test"],
     "netcdf": ["libnetcdf-mpi-dev", "libopenmpi-dev"],
     "neuron": ["neuron"],
     "paraview": ["paraview", "python3-paraview", "python3-mpi4py"],
@@ -75,21 +74,6 @@ def iqtree(root, ranks):
                    data=root / "usr/share/doc/iqtree/examples")
 
 
-def mumps(root, ranks, letter):
-    """The solution is 1 to 5, in complex numbers with imaginary parts of 0."""
-    def judge(said, _):
-        found = re.search(r"Solution is(.*)", said)
-        numbers = [float(number) for number in re.findall(r"-?\d+\.\d+(?:E[-+]\d+)?", found[1])] if found else []
-        numbers = numbers[::2] if letter in "cz" else numbers
-        right = sum(abs(number - i) < 1e-5 for i, number in enumerate(numbers, 1))
-        return right, 5 - right
-
-    place = root / "usr/lib/mumps"
-    kind = "cmplx" if letter in "cz" else "real"
-    return Program(pathlib.Path("/bin/sh"), ranks, judge, ["-c", f"{place}/{letter}simpletest <{place}/input_simpletest_{kind}"],
-                   title=f"{letter}simpletest", modules=[place / f"{letter}simpletest"], options=["--abi", "openmpi"])
-
-
 def neuron(root, ranks):
     return Program(root / "usr/bin/nrniv", ranks, values({r"ranks (\d+)": [ranks], r"spikes (\d+)": [100], r"sum (\d+)": [57400]}),
                    ["-mpi", SOURCES / "neuron_ring.hoc"], options=["--abi", "openmpi"], libraries=[root / "usr/lib/nrn"],
@@ -130,8 +114,6 @@ def programs(name, root):
         return own_program(root, "trilinos_system.cpp", ["trilinos_aztecoo", "trilinos_epetra"], ["include/trilinos"])
     if name in ("petsc", "meep", "gpaw"):
         return python(root, name)
-    if name == "mumps":
-        return [mumps(root, ranks, letter) for letter in "sdcz" for ranks in (2, 4)]
     if name == "ray":
         return ray(root)
     one = {"abyss": abyss, "freefem": freefem, "iqtree": iqtree, "neuron": neuron, "paraview": paraview, "saturne": saturne}[name]

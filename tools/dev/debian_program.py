@@ -18,6 +18,7 @@ class Program:
     title: str = ""  # where the name of the file does not tell
     data: pathlib.Path = None  # a folder of files that it reads where it runs
     inputs: dict = dataclasses.field(default_factory=dict)  # texts of files that it reads where it runs, by their names
+    given: str = None  # what rank 0 reads from its standard input
     status: int = 0
     not_passed: str = ""  # the reason
     prepare: list = dataclasses.field(default_factory=list)  # commands that make its files where it runs

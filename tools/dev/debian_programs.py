@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Table of debian.py: Debian's packages, and for each name how its programs are started and judged. These programs Debian has
-for both MPIs; debian_openmpi.py has those for Open MPI alone."""
+for both MPIs; debian_openmpi.py and debian_openmpi_fortran.py have those for Open MPI alone."""
 import pathlib
 import re
 
 import debian_openmpi
+import debian_openmpi_fortran
 from debian_program import SOURCES, Program, own_counts
 
 COMMON = {"mpich": ["libmpich12", "mpich"], "openmpi": ["libopenmpi3", "openmpi-bin", "openmpi-common"]}
@@ -20,6 +21,7 @@ PACKAGES = {  # of a name, to its point; {} is the MPI, and apt-get finds those 
 }
 NAMES = ["scalapack.s", "scalapack.d", "scalapack.c", "scalapack.z", "blacs", "pblas", "netpipe", "nwchem", "hdf5", "coarrays", "yorick"]
 VERSIONED = {"netpipe-mpich": "netpipe-mpich2", "yorick-mpy-mpich": "yorick-mpy-mpich2"}  # names of packages that say mpich2
+OPENMPI = debian_openmpi.PACKAGES | debian_openmpi_fortran.PACKAGES
 # The testers of eigenvalues by relatively robust representations take minutes; the others take seconds.
 LATE = ("xssyevr", "xdsyevr", "xcheevr", "xzheevr")
 # In these, pslacon_ of Debian's library for Open MPI branches on memory that it has not written (valgrind), so ranks come to call
@@ -134,18 +136,19 @@ def programs(mpi, name, root):
         return [Program(file, ranks, own_counts, ["-batch", SOURCES / "mpy_messages.i"]) for ranks in (2, 4)]
     if name in NAMES:
         return scalapack(mpi, name, root, libraries)
-    return debian_openmpi.programs(name, root)
+    table = debian_openmpi_fortran if name in debian_openmpi_fortran.PACKAGES else debian_openmpi
+    return table.programs(name, root)
 
 
 def names():
     """All names, with their MPI."""
-    return [*(f"{mpi}.{name}" for mpi in COMMON for name in NAMES), *(f"openmpi.{name}" for name in debian_openmpi.PACKAGES)]
+    return [*(f"{mpi}.{name}" for mpi in COMMON for name in NAMES), *(f"openmpi.{name}" for name in OPENMPI)]
 
 
 def packages(name):
     """Packages of a name with its MPI."""
     mpi, name = name.split(".", 1)
-    own = debian_openmpi.PACKAGES[name] if name in debian_openmpi.PACKAGES else PACKAGES[name.split(".")[0]]
+    own = OPENMPI[name] if name in OPENMPI else PACKAGES[name.split(".")[0]]
     return [*COMMON[mpi], *(VERSIONED.get(package.format(mpi), package.format(mpi)) for package in own)]
 
 
