@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Table of debian.py: programs in Fortran that Debian has for Open MPI alone. Results were compared with those under Debian's
 Open MPI 4.1.4."""
+import pathlib
 import re
 
-from debian_program import SOURCES, Program, values
+from debian_program import SOURCES, Program, own_counts, values
 
 PACKAGES = {
     "abinit": ["abinit", "abinit-data"],
     "cp2k": ["cp2k", "cp2k-data"],
     "elk": ["elk-lapw"],
+    "elpa": ["libelpa-dev", "libopenmpi-dev"],
     "espresso": ["quantum-espresso", "abinit-data"],
     "mumps": ["mumps-test"],
+    "parpack": ["libparpack2-dev", "libopenmpi-dev"],
 }
 
 
@@ -23,6 +26,17 @@ WATER = [-17.1402812053, -17.1402345254, -17.1401751544, -17.1401057102, -17.140
 
 def of_both_sizes(file, judge, words, **more):
     return [Program(file, ranks, judge, words, **more) for ranks in (2, 4)]
+
+
+def own_program(root, name, libraries):
+    """A program of SOURCES, compiled for Debian's Open MPI."""
+    place = root / "usr/lib/x86_64-linux-gnu"
+    include = root / "usr/include"
+    headers = [place / "fortran/gfortran-mod-15/openmpi", place / "openmpi/include", include, include / "elpa/modules"]
+    command = ["gfortran", "-O1", *(f"-I{folder}" for folder in headers), SOURCES / f"{name}.f90", "-o", name, f"-L{place}",
+               f"-L{place}/openmpi/lib", f"-Wl,-rpath-link,{place}:{place}/blas:{place}/lapack",
+               *(f"-l{library}" for library in (*libraries, "mpi_mpifh", "mpi"))]
+    return of_both_sizes(pathlib.Path(name), own_counts, [], prepare=[command], tools=["gfortran"], needs=["libmpi_mpifh.so.40"])
 
 
 def abinit(root):
@@ -70,4 +84,7 @@ def mumps(root):
 
 def programs(name, root):
     """Those of a name, in the folder of unpacked packages."""
+    own = {"elpa": ("elpa_solvers", ["elpa"]), "parpack": ("parpack_grid", ["parpack"])}
+    if name in own:
+        return own_program(root, *own[name])
     return {"abinit": abinit, "cp2k": cp2k, "elk": elk, "espresso": espresso, "mumps": mumps}[name](root)
