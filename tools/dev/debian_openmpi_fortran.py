@@ -13,7 +13,7 @@ PACKAGES = {
     "elk": ["elk-lapw"],
     "elpa": ["libelpa-dev", "libopenmpi-dev"],
     "espresso": ["quantum-espresso", "abinit-data"],
-    "mumps": ["mumps-test"],
+    "mumps": ["mumps-test", "libmumps-dev", "libopenmpi-dev"],
     "parpack": ["libparpack2-dev", "libopenmpi-dev"],
 }
 
@@ -78,8 +78,9 @@ def solution(said, _):
 def mumps(root):
     tests = root / "usr/lib/mumps"
     inputs = {letter: tests / f"input_simpletest_{'real' if letter in 'sd' else 'cmplx'}" for letter in "sdcz"}
-    return [program for letter, file in inputs.items()
-            for program in of_both_sizes(tests / f"{letter}simpletest", solution, [], given=file.read_text())]
+    small = [program for letter, file in inputs.items()
+             for program in of_both_sizes(tests / f"{letter}simpletest", solution, [], given=file.read_text())]
+    return [*small, *own_program(root, "mumps_grid", ["dmumps"])]
 
 
 def programs(name, root):
