@@ -13,6 +13,7 @@ PACKAGES = {
     "elk": ["elk-lapw"],
     "elpa": ["libelpa-dev", "libopenmpi-dev"],
     "espresso": ["quantum-espresso", "abinit-data"],
+    "mpgrafic": ["mpgrafic"],
     "mumps": ["mumps-test", "libmumps-dev", "libopenmpi-dev"],
     "parpack": ["libparpack2-dev", "libopenmpi-dev"],
 }
@@ -22,6 +23,9 @@ PACKAGES = {
 DISPLACED = [-7.9173752995, 6.9634160708]
 # Hartree: the energies of a molecule of water in six steps.
 WATER = [-17.1402812053, -17.1402345254, -17.1401751544, -17.1401057102, -17.1400238960, -17.1399329442]
+# The deviations and largest values of mpgrafic's seven fields; its random numbers depend on the number of ranks.
+FIELDS = {2: [0.26388, 0.52229, 0.39350, 0.36639, 0.52224, 0.39343, 0.36632, 1.08375, 1.69794, 1.52146, 1.55955, 1.65419, 1.54159, 1.53037],
+          4: [0.25947, 0.37462, 0.38770, 0.42794, 0.37455, 0.38763, 0.42787, 1.16510, 1.54126, 1.46498, 1.54217, 1.52283, 1.40879, 1.59280]}
 
 
 def of_both_sizes(file, judge, words, **more):
@@ -66,6 +70,13 @@ def espresso(root):
                     environment={"ESPRESSO_PSEUDO": f"{root}/usr/share/abinit/psp"}) for ranks in (2, 4)]
 
 
+def mpgrafic(root):
+    given = (root / "usr/share/doc/mpgrafic/examples/Input.stdin").read_text()
+    title = r"sampled sigma, maximum= +\S+"
+    return [Program(root / "usr/bin/mpgrafic", ranks, values({rf"{title} +(\S+)": fields[:7], rf"{title} +\S+ +(\S+)": fields[7:]}, 2e-5),
+                    ["--np=32"], given=given) for ranks, fields in FIELDS.items()]
+
+
 def solution(said, _):
     """The solution of MUMPS's tests is 1, 2, 3, 4, 5, without or with imaginary parts."""
     text = said.partition("Solution is")[2].partition("Entering")[0]
@@ -88,4 +99,4 @@ def programs(name, root):
     own = {"elpa": ("elpa_solvers", ["elpa"]), "parpack": ("parpack_grid", ["parpack"])}
     if name in own:
         return own_program(root, *own[name])
-    return {"abinit": abinit, "cp2k": cp2k, "elk": elk, "espresso": espresso, "mumps": mumps}[name](root)
+    return {"abinit": abinit, "cp2k": cp2k, "elk": elk, "espresso": espresso, "mpgrafic": mpgrafic, "mumps": mumps}[name](root)
