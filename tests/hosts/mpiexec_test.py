@@ -61,6 +61,7 @@ class Hosts:
 folder=$(mktemp -d)
 mkfifo "$folder/port"
 "$mpiexec" $server -n 2 "$two_jobs" serve 1 > "$folder/port" &
+process=$!
 exec 3< "$folder/port"
 while read -r word port; do test "$word" = port && break; done <&3
 $client_on "$mpiexec" $client -n 2 "$two_jobs" connect 1 "$port" > "$folder/client" 2>&1 && echo connected
@@ -75,7 +76,7 @@ cat "$folder/client"
         """The server has ranks on both hosts; the client is a job of h1 or h2 alone. Nobody can come to the server's port."""
         for where in ("", f"{HERE}/hosts.sh on h2"):
             with self.subTest(where):
-                done = self.two_jobs("wait %1 || echo ended", server="--hosts h1,h2", client="--oversubscribe", client_on=where)
+                done = self.two_jobs("wait $process || echo ended", server="--hosts h1,h2", client="--oversubscribe", client_on=where)
                 self.assertRegex(done.stdout, self.NO_OTHER_JOB)
                 self.assertRegex(done.stderr, "no process can come to the port, as all that the job has on this host accept: .*" +
                                  self.NO_OTHER_JOB)
@@ -83,7 +84,7 @@ cat "$folder/client"
 
     def test_a_job_on_both_hosts_cannot_connect_and_is_told_so(self):
         """The server, of h1 alone, goes on waiting: another job may come."""
-        done = self.two_jobs('"$mpiexec" --oversubscribe -n 1 "$two_jobs" connect 1 "$port" && wait %1 && echo good',
+        done = self.two_jobs('"$mpiexec" --oversubscribe -n 1 "$two_jobs" connect 1 "$port" && wait $process && echo good',
                              server="--oversubscribe", client="--hosts h1,h2", client_on="", WEFT_PORTS="off")
         self.assertRegex(done.stdout, self.NO_OTHER_JOB)
         self.assertEqual(done.stdout.splitlines()[-1], "good", done.stderr)
