@@ -64,7 +64,7 @@ def abyss(root, ranks):
 def ray(root):
     """One contig of all thousand bases. Ranks poll, so that two on each core take minutes."""
     words = ["-k", "31", "-p", "reads1.fastq", "reads2.fastq", "-o", "assembly"]
-    return [Program(root / "usr/bin/Ray", 2, values({r"Total length: (\d+)": [1000] * 4}), words, results=("assembly/OutputNumbers.txt",),
+    return [Program(root / "usr/bin/Ray", 2, values({r"Total length: (\d+)": [1000] * 4}), words,
                     prepare=reads(root, "ray/test_data/ecoli_1K_{}.fq.gz", 10000))]
 
 
