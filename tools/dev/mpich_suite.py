@@ -120,7 +120,7 @@ class Standard:
     """Programs of the standard ABI, compiled with Weft's header."""
 
     def __init__(self, build):
-        self.library = build / "src/libmpi_abi.so"
+        self.runtime = build / "src/libmpi_abi.so"
         self.out = build / "mpich_suite"
         self.flags = ["-w", f"-I{ROOT}/include", f"-I{build}/include"]
         # dtpools calls these by the names that MPI-3.0 removed.
@@ -134,7 +134,7 @@ class OpenMpi:
     """Programs of Open MPI's ABI, compiled with its header, which declares what MPI-3.0 removed where it is asked to."""
 
     def __init__(self, build, include, pie):
-        self.library = build / "src/openmpi-abi/libmpi.so.40"
+        self.runtime = build / "src/openmpi-abi/libmpi.so.40"
         text = (include / "mpi.h").read_text()
         version = ".".join(re.search(rf"define OMPI_{part}_VERSION (\d+)", text).group(1) for part in ("MAJOR", "MINOR", "RELEASE"))
         self.out = build / f"mpich_suite.openmpi-{version}{'' if pie else '.no-pie'}"
@@ -190,8 +190,8 @@ class Suite:
         common = [*self.common, self.threads if directory.startswith("threads") else self.single]
         if self.main_of_all and not any(re.search(r"\bmain *\(", path.read_text()) for path in sources if path.exists()):
             common.append(self.main_of_all)
-        command = ["cc", *self.flags, *flags, *sources, *common, self.abi.library,
-                   f"-Wl,-rpath,{self.abi.library.parent}:{self.build}/src", "-lm", "-lpthread", "-o", made]
+        command = ["cc", *self.flags, *flags, *sources, *common, self.abi.runtime,
+                   f"-Wl,-rpath,{self.abi.runtime.parent}:{self.build}/src", "-lm", "-lpthread", "-o", made]
         built = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False,
                                env=dict(os.environ, LC_ALL="C"))
         if built.returncode != 0:
