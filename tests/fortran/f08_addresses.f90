@@ -6,7 +6,7 @@ program f08_addresses
   use mpi_f08
   use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
   implicit none
-  integer :: rank, ranks, next, last, i, count, indices(2), bytes, code, length, numbers(3), sums(3), other(3)
+  integer :: rank, ranks, wrong = 0, next, last, i, count, indices(2), bytes, code, length, numbers(3), sums(3), other(3)
   integer(MPI_ADDRESS_KIND) :: size
   integer(MPI_OFFSET_KIND) :: offset
   integer, allocatable :: all_ranks(:)
@@ -121,6 +121,7 @@ program f08_addresses
   call expect(length > 0 .and. length <= MPI_MAX_ERROR_STRING, "its text")
   call MPI_Comm_free(comm)
   call expect(comm == MPI_COMM_NULL, "a communicator that was freed")
+  if (wrong /= 0) call MPI_Abort(MPI_COMM_WORLD, 1)
   call MPI_Finalize()
 
 contains
@@ -144,11 +145,5 @@ contains
     end do
   end function factorial
 
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(*), intent(in) :: what
-    if (holds) return
-    print *, "rank", rank, ": wrong: ", what
-    call MPI_Abort(MPI_COMM_WORLD, 1)
-  end subroutine expect
+  include "expect.inc"
 end program f08_addresses
