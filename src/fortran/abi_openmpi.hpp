@@ -16,7 +16,7 @@
 inline constexpr int weft_status_size = sizeof(MPI_Status) / sizeof(MPI_Fint);
 static_assert(weft_status_size == 6);
 
-// The common blocks of programs. Those that were built with 8-byte integers have larger ones: addresses alone count.
+// The common blocks of programs, of which the addresses alone count: integers of 8 bytes make the blocks larger.
 extern "C" {
 extern MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_;
 extern MPI_Fint mpi_fortran_unweighted_[1], mpi_fortran_weights_empty_[1], mpi_fortran_errcodes_ignore_[1];

@@ -39,15 +39,8 @@ WEFT_NUMBER(Win, MPI_Win)
 
 // ---- MPI_Isend by the function of C (openmpi_quick.cpp)
 
-using Isend = int(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-
-// Where no tool has a function of that name, both names are one function.
-static Isend* address_of(Isend* function) {
-  asm("" : "+r"(function));  // or the compiler takes two names for two functions
-  return function;
-}
 extern const bool isend_replaced;
-const bool isend_replaced = address_of(MPI_Isend) != address_of(PMPI_Isend);
+const bool isend_replaced = is_replaced(MPI_Isend, PMPI_Isend);
 
 #define WEFT_ISEND(name, function)                                                                   \
   void name(const void* buf, const MPI_Fint* count, const MPI_Fint* datatype, const MPI_Fint* dest,  \

@@ -15,7 +15,7 @@ extern int mpi_fortran_bottom_, mpi_fortran_in_place_;
 
 namespace weft::fortran {
 
-// Those of C (openmpi_modules.cpp), and whether a tool has a function of the first one's name.
+// These call the functions of C (openmpi_modules.cpp). A tool may have a function of the name MPI_Isend.
 void isend_of_c(const void* buf, const int* count, const int* datatype, const int* dest, const int* tag,
                 const int* comm, int* request, int* ierror);
 void pisend_of_c(const void* buf, const int* count, const int* datatype, const int* dest, const int* tag,

@@ -9,14 +9,8 @@
 namespace weft::fortran {
 namespace {
 
-using Isend = int(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
-
-// Where no tool has a function of that name, both names are one function.
-Isend* address_of(Isend* function) {
-  asm("" : "+r"(function));  // or the compiler takes two names for two functions
-  return function;
-}
-const bool replaced = address_of(MPI_Isend) != address_of(PMPI_Isend);
+using Isend = decltype(MPI_Isend);
+const bool replaced = is_replaced(MPI_Isend, PMPI_Isend);
 
 // `origin`, once it is known and unless a tool has replaced MPI_Isend: one test for both.
 std::atomic<uintptr_t> direct = 0;
