@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/mpi_libraries.hpp"
 #include "base/setting.hpp"
 #include "boot/start/join.hpp"
 #include "coll/coll.hpp"
@@ -56,6 +57,17 @@ namespace {
 // Held while the process joins or leaves the job. Errors are raised without it.
 constinit base::Lock life;
 
+// The number of loaded files when the process was last looked at for a second MPI library.
+uint64_t files_looked_at = 0;
+
+// At the start and at the end, since plug-ins come in between. With the lock.
+void look_for_second_mpi_library() {
+  const uint64_t files = base::files_loaded();
+  if (files == files_looked_at) return;
+  files_looked_at = files;
+  base::warn_of_second_mpi_library();
+}
+
 // Joins the job, or takes part in it again, unless that was done. `level` is what is asked for, and then what there is.
 // False: the process has left the job. With the lock.
 bool start_runtime(int& level) {
@@ -70,6 +82,7 @@ bool start_runtime(int& level) {
     core::set_call_of([](const Request& r) { return is_collective(r) ? &past_of_collective(r) : nullptr; });
     if (!core::join(level == MPI_THREAD_MULTIPLE, coll::start)) return false;
     environment.joined = true;
+    look_for_second_mpi_library();
     choose_receives();
     if (!was_finalized()) begin_observing();
   }
@@ -79,6 +92,7 @@ bool start_runtime(int& level) {
 
 // The process may end now, unless OpenSHMEM is in use. With the lock.
 void end_runtime() {
+  look_for_second_mpi_library();
   end_streams();
   flush_all_buffers();
   io::stop_ring();
