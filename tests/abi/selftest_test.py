@@ -52,6 +52,10 @@ class Selftest(unittest.TestCase):
                                    "lib": f"{copy}/lib/libmpi.so.40 is another MPI's"})
             self.assertIn(("another mpirun", f"{front}/mpirun"), [(f["subject"], f["state"]) for f in found])
 
+            doctor = subprocess.run([copy / "bin/weft", "doctor"], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(doctor.returncode, 1)
+            self.assertIn(f"{copy}/lib/libmpi.so.40 is another MPI's", doctor.stdout)
+
     def test_wrong_words_are_refused(self):
         for words in (("-n",), ("-n", "0"), ("-n", "x"), ("--what",)):
             done = subprocess.run([PREFIX / "bin/weft", "selftest", *words], capture_output=True, text=True, timeout=60, check=False)

@@ -26,8 +26,9 @@ namespace {
 constexpr const char* doctor_usage =
     "usage: weft doctor [--all] [--json] [--hosts a,b] [--root FOLDER] [PROGRAM [ARGUMENTS]]\n\n"
     "Looks at the settings of this host that programs of MPI suffer from, and says what to do about them. Changes\n"
-    "nothing. With a program, also which libraries of MPI its ranks get under mpiexec, and why. The status is 0 "
-    "unless\n"
+    "nothing. Says too whether this installation's files are Weft's, and whether another MPI stands before it in "
+    "PATH.\n"
+    "With a program, also which libraries of MPI its ranks get under mpiexec, and why. The status is 0 unless\n"
     "something is marked bad.\n\n"
     "  --all           also what is as it should be\n"
     "  --json          an object with the member findings: grade, subject, state, why\n"
@@ -59,6 +60,7 @@ Findings look(const Wanted& wanted) {
   look_at_networks(host, findings);
   look_at_carrier(findings);
   look_at_environment(findings);
+  if (wanted.root.empty()) look_at_installation(findings);
   if (!wanted.program.empty()) look_at_program(wanted.program, findings);
   return findings;
 }

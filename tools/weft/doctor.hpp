@@ -53,6 +53,9 @@ void look_at_networks(const HostFiles& host, Findings& findings);
 void look_at_environment(Findings& findings);
 // In doctor_libraries.cpp: the library that carries messages to other hosts.
 void look_at_carrier(Findings& findings);
+// In doctor_installation.cpp: whether the files of this installation are Weft's, and another MPI stands before it in
+// PATH.
+void look_at_installation(Findings& findings);
 // In doctor_abi.cpp: the libraries of MPI that ranks of a command get under mpiexec.
 void look_at_program(const std::vector<std::string>& words, Findings& findings);
 
