@@ -28,3 +28,12 @@ if(WEFT_SANITIZE)
     add_compile_definitions(WEFT_TSAN)
   endif()
 endif()
+
+# Shared libraries of ours bring the C++ runtime with them and export none of its names. Linkers without --exclude-libs (zig's)
+# leave that to the lists of exported names.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -Wl,--exclude-libs,ALL WEFT_LINKER_HIDES_ARCHIVES)
+set(weft_runtime_inside -static-libstdc++ -static-libgcc -Wl,-z,defs)
+if(WEFT_LINKER_HIDES_ARCHIVES)
+  list(APPEND weft_runtime_inside -Wl,--exclude-libs,ALL)
+endif()

@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
-#define WEFT_CRC_TARGET __attribute__((target("sse4.2")))
+#define WEFT_CRC_TARGET __attribute__((target("sse4.2,crc32")))
 #elif defined(__aarch64__)
 #include <arm_acle.h>
 #include <sys/auxv.h>

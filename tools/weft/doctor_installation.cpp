@@ -11,8 +11,8 @@
 
 #include "abi/elf.hpp"
 #include "abi/face.hpp"
-#include "weft/commands.hpp"
 #include "weft/doctor.hpp"
+#include "weft/job.hpp"
 
 namespace weft::tool {
 namespace {

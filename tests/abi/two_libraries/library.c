@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What a second MPI library defines; a tool that takes the place of functions defines MPI_Init alone.
+// A second MPI library defines both functions. A tool that takes the place of functions defines MPI_Init alone.
 int MPI_Init(int* argc, char*** argv) {
   return argc == 0 && argv == 0;
 }
