@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Libraries of ABIs that are not the standard's: their entry points, tables of their values, their exports, and a header
-for tests (docs/foreign-abis.md). foreign_mpich.py and foreign_openmpi.py hold the differences between them."""
+for tests (docs/design/foreign-abis.md). foreign_mpich.py and foreign_openmpi.py hold the differences between them."""
 import json
 import re
 

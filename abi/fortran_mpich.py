@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Fortran of MPICH's ABI: the procedures of libmpifort.so.12, and other names that programs have for them
-(docs/foreign-abis.md). The procedures are those of fortran.py and fortran_f08.py over the functions of libmpi.so.12."""
+(docs/design/foreign-abis.md). The procedures are those of fortran.py and fortran_f08.py over the functions of libmpi.so.12."""
 import foreign
 import fortran
 import fortran_buffer

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Fortran of Open MPI's ABI: the procedures of libmpi_mpifh.so.40 and its like, and other names that programs have for
-them (docs/foreign-abis.md). The procedures are those of fortran.py over the functions of libmpi.so.40; the module mpi_f08
+them (docs/design/foreign-abis.md). The procedures are those of fortran.py over the functions of libmpi.so.40; the module mpi_f08
 calls the same, since it passes addresses and no descriptors."""
 import fortran
 import fortran_f08

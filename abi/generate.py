@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generates what follows from the tables of MPI's and OpenSHMEM's functions and constants (docs/abi.md).
+"""Generates what follows from the tables of MPI's and OpenSHMEM's functions and constants (docs/design/abi.md).
 
   generate.py            writes include/mpi.h and include/shmem.h, which are checked in
   generate.py --check    fails when one of them is not what its table gives

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the manual pages of the functions of MPI and OpenSHMEM (docs/abi.md).
+"""Writes the manual pages of the functions of MPI and OpenSHMEM (docs/design/abi.md).
 
   manual.py --out DIR --generated DIR --settings FILE
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual page of a function of MPI: what follows from the tables, and its words (docs/abi.md)."""
+"""The manual page of a function of MPI: what follows from the tables, and its words (docs/design/abi.md)."""
 import re
 
 import manual_roff as roff

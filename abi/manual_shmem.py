@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual pages of OpenSHMEM: a page for the families of the table that do one thing, and links to it (docs/abi.md)."""
+"""The manual pages of OpenSHMEM: a page for the families of the table that do one thing, and links to it (docs/design/abi.md)."""
 import re
 
 import manual_roff as roff

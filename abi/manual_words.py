@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the words of the manual pages, abi/manual/*.txt (docs/abi.md). The form:
+"""Reads the words of the manual pages, abi/manual/*.txt (docs/design/abi.md). The form:
 
   # a comment
   [send]                                 a family: its keys and its text go into the page of each function below

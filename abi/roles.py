@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each parameter of an MPI function is, derived from its type and name: what a face must convert (docs/foreign-abis.md).
+"""What each parameter of an MPI function is, derived from its type and name: what a face must convert (docs/design/foreign-abis.md).
 
 A role is a word, and for arrays the expression of their length. Where a type and a name do not tell, OVERRIDES does."""
 from dataclasses import dataclass

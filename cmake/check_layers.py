@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fails when a file includes what stands to the right of its layer, or its folder in src/mpi, when folders of a
 layer in FOLDERED include each other in a circle, when more than three units of src and tools do (a unit is a source
-with its header), or when a file ends the process where the policy should (docs/architecture.md). --circles prints
+with its header), or when a file ends the process where the policy should (docs/design/architecture.md). --circles prints
 the circles of units."""
 import pathlib
 import re

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 the Weft authors
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Extensions of Weft to MPI: operations that are enqueued on a stream of a device (docs/devices.md). Names and
+/* Extensions of Weft to MPI: operations that are enqueued on a stream of a device (docs/guide/devices.md). Names and
  * arguments of the functions are those of MPICH where it has them; the notified put is our own. No other library with
  * the standard ABI has to have them.
  *

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Ideal magnetohydrodynamics on a fixed grid, with ranks and threads: see docs/apps.md.
+// Ideal magnetohydrodynamics on a fixed grid, with ranks and threads: see docs/measurements/apps.md.
 
 #include <mpi.h>
 

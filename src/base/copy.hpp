@@ -4,7 +4,7 @@
 
 // Copies by loops of vector loads and stores. The C library's memcpy is `rep movsb` above some KiB on many processors,
 // and that instruction reads lines which another core has written up to ten times slower than a loop of loads does
-// (docs/performance-choices.md, "How data cross cores"). So every copy out of memory that another process or thread
+// (docs/measurements/choices.md, "How data cross cores"). So every copy out of memory that another process or thread
 // writes goes through here; cmake/check_copies.py holds that.
 
 #include <cstddef>
@@ -19,7 +19,7 @@ void copy(void* to, const void* from, size_t bytes);
 
 // Copies from memory that its writer will write again, and whose contents nobody wants any more: a byte of each of
 // its lines is overwritten, so that the line is in this core's cache alone. The writer gets it from there several times
-// as fast as it gets back a line that both caches hold (docs/performance-choices.md, "How data cross cores"). The two
+// as fast as it gets back a line that both caches hold (docs/measurements/choices.md, "How data cross cores"). The two
 // must not overlap. own_lines() overwrites without a copy.
 void copy_owning(void* to, void* from, size_t bytes);
 void own_lines(void* memory, size_t bytes);

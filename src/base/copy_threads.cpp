@@ -38,7 +38,7 @@ constinit IntSetting from_row{{.name = "WEFT_COPY_THREADS_FROM",
                                .unit = Unit::bytes,
                                .subject = Subject::messages,
                                .change = Change::always},
-                              8 << 20,  // docs/performance-choices.md
+                              8 << 20,  // docs/measurements/choices.md
                               {1 << 10, int64_t{1} << 40}};
 WEFT_SETTING(from_row);
 

@@ -3,8 +3,8 @@
 #pragma once
 
 // Predefined operations on two elements, a of `in` and b of `inout`. All are associative (but for rounding) and
-// commutative, also where numbers are none (docs/operations.md), so a result does not depend on the order in which
-// ranks were combined.
+// commutative, also where numbers are none (docs/design/operations.md), so a result does not depend on the order in
+// which ranks were combined.
 
 #include <bit>
 #include <cstdint>

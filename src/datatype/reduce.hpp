@@ -3,8 +3,8 @@
 #pragma once
 
 // Reduction kernels: inout[i] = in[i] op inout[i], for the predefined operations on the basic types (MPI-5.0, 6.9.2
-// and 6.9.4; docs/operations.md). Elements lie an extent apart, as in the user's memory: pairs keep the gaps of their
-// C struct, and the kernels never write those gaps. Any alignment will do; the buffers do not overlap.
+// and 6.9.4; docs/design/operations.md). Elements lie an extent apart, as in the user's memory: pairs keep the gaps of
+// their C struct, and the kernels never write those gaps. Any alignment will do; the buffers do not overlap.
 
 #include "datatype/type.hpp"
 

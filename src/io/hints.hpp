@@ -21,7 +21,7 @@ struct Hints {
   Choice collective_reads = Choice::automatic;   // romio_cb_read: two phases
   Choice collective_writes = Choice::automatic;  // romio_cb_write
   Choice sieve_reads = Choice::automatic;        // romio_ds_read
-  Choice sieve_writes = Choice::automatic;       // romio_ds_write; automatic is disable, see docs/files.md
+  Choice sieve_writes = Choice::automatic;       // romio_ds_write; automatic is disable, see docs/guide/files.md
   int64_t aggregators = 0;                       // cb_nodes; 0: as many as placement says
   int64_t collective_buffer = 16 << 20;          // cb_buffer_size, of each aggregator
   int64_t per_host = 0;                          // cb_config_list: aggregators on a host; 0: not given

@@ -3,7 +3,7 @@
 #pragma once
 
 // Statistics of a file: with WEFT_IO_STATS on rank 0 writes a report when the file is closed, and one line of JSON to
-// WEFT_IO_STATS_FILE where that is given (docs/files.md).
+// WEFT_IO_STATS_FILE where that is given (docs/guide/files.md).
 
 #include <string>
 #include <vector>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Statistics of calls from the start to the report (docs/explaining.md). All ranks of a job have the same WEFT_STATS.
-// The models that a program uses, MPI and OpenSHMEM, share them: there is one report, when the last model ends that all
-// ranks have started.
+// Statistics of calls from the start to the report (docs/guide/explain.md). All ranks of a job have the same
+// WEFT_STATS. The models that a program uses, MPI and OpenSHMEM, share them: there is one report, when the last model
+// ends that all ranks have started.
 
 #include "core/object/comm.hpp"
 

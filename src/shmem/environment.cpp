@@ -96,7 +96,7 @@ void tell_of_start() {
   }
   if (is_set("INFO")) {
     (void)fputs(
-        "Environment variables of OpenSHMEM (docs/shmem.md; `weft info` has those of Weft):\n"
+        "Environment variables of OpenSHMEM (docs/guide/pgas.md; `weft info` has those of Weft):\n"
         "  SHMEM_SYMMETRIC_SIZE  bytes of a PE's symmetric heap, with a suffix k, m, g or t; 64m if it is not set\n"
         "  SHMEM_VERSION         any value: PE 0 prints the version of the library\n"
         "  SHMEM_INFO            any value: PE 0 prints this\n"

@@ -135,7 +135,7 @@ template <class T, class At>
 [[gnu::cold, gnu::noinline]] void wake(const Near& near);
 
 // Its memory has changed: it may sleep until that happens (wait.hpp). The store comes before the look at its sleep,
-// without a fence: the sleeper makes us run one (docs/threads.md, "Sleep").
+// without a fence: the sleeper makes us run one (docs/design/threads.md, "Sleep").
 [[gnu::always_inline]] inline void tell(const Near& near) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (near.endpoint->watches_memory()) [[unlikely]]

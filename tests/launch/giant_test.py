@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two real ranks of a job that claims to have hundreds of thousands (docs/scale.md). This is the launcher: a server of PMI-1
+"""Two real ranks of a job that claims to have hundreds of thousands (docs/design/scale.md). This is the launcher: a server of PMI-1
 that says how the ranks are placed on hosts, and answers for ranks that are not there with what a real one has published. GIANT
 is the program of giant.c. With `--table` it prints what was measured instead of testing it."""
 import os
@@ -132,7 +132,7 @@ class Server(pmi1.Job):
 
 
 class Giant(unittest.TestCase):
-    """Bounds are well above what was measured (docs/scale.md) and far below a table of the job's size or a question about
+    """Bounds are well above what was measured (docs/design/scale.md) and far below a table of the job's size or a question about
     every rank."""
 
     def run_job(self, real, mapping, *words, **env):

@@ -165,7 +165,7 @@ class Large(Outcomes):
             self.assertLess(times[700000] / times[700], 3.5, coll)
 
     def test_no_collective_does_worse_than_its_obvious_composition(self):
-        # The ratios that are known to be above 1.2: docs/performance-choices.md.
+        # The ratios that are known to be above 1.2: docs/measurements/choices.md.
         known = {"time": {("bcast", "scatter+allgather"): 1.7, ("allreduce", "reduce_scatter+allgather"): 1.5,
                           ("reduce", "reduce_scatter+gather"): 1.5, ("reduce_scatter", "allreduce"): 1.3,
                           ("scatterv", "bcast"): 1.3},

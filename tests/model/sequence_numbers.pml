@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Numbers of messages between hosts (docs/matching.md, "Numbers"), for spin. run.py says how it is run and what must be
+// Numbers of messages between hosts (docs/design/matching.md, "Numbers"), for spin. run.py says how it is run and what must be
 // found.
 //
 // Two threads of one sender number MESSAGES messages with one counter and send each by any lane; taking a number and

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sleeping and waking (docs/threads.md, "Waiting"), for spin. run.py says how it is run and what must be found.
+// Sleeping and waking (docs/design/threads.md, "Waiting"), for spin. run.py says how it is run and what must be found.
 //
 // One process with THREADS threads that each wait for one request, and one that polls once and goes. Another process
 // sends the messages that complete these requests; their order does not matter, as the threads are alike. The property

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Matching across lanes (docs/matching.md, "Several lanes"), for spin. run.py says how it is run and what must be
+// Matching across lanes (docs/design/matching.md, "Several lanes"), for spin. run.py says how it is run and what must be
 // found.
 //
 // A process of two threads sends three messages to a process of two threads and two lanes: one source, one

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Walks through all variables, enumerations, categories, events and sources there are: before MPI_Init, after it, and
-// after MPI_Finalize. With the path of docs/tools.md as argument: that page lists all of them and no others.
+// after MPI_Finalize. With the path of docs/guide/tools.md as argument: that page lists all of them and no others.
 #include <climits>
 #include <fstream>
 #include <functional>

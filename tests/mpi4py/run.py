@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs modules of mpi4py's own test suite on Weft and shows a table (docs/conformance.md).
+"""Runs modules of mpi4py's own test suite on Weft and shows a table (docs/measurements/conformance.md).
 
     run.py --prefix build/install --venv build/venv-mpi4py [--ranks 1 2 3 5] [--results DIR] [module...]
     run.py --launcher 'tests/hosts/mpiexec.py --hydra PATH --hosts 2' ...      started by another mpiexec

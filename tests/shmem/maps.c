@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// PE n is rank n of MPI_COMM_WORLD, so that teams and communicators can be made of each other (docs/shmem.md, "With
-// MPI"): every second PE as a team, and its communicator.
+// PE n is rank n of MPI_COMM_WORLD, so that teams and communicators can be made of each other (docs/guide/pgas.md,
+// "With MPI"): every second PE as a team, and its communicator.
 #include <mpi.h>
 #include <shmem.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@ namespace {
 using namespace weft;
 using namespace weft::test;
 
-// How often hosts are crossed by eight ranks on two of them: docs/collectives.md has these numbers.
+// How often hosts are crossed by eight ranks on two of them: docs/design/collectives.md has these numbers.
 class Crossings : public testing::Test {
  protected:
   struct Counts {

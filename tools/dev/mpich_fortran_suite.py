@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fortran programs of MPICH's suite, compiled and linked with Debian's Open MPI, run on Weft (docs/conformance.md#open-mpis-abi).
+"""Fortran programs of MPICH's suite, compiled and linked with Debian's Open MPI, run on Weft (docs/measurements/conformance.md#open-mpis-abi).
 
 mpich_fortran_suite.py SUITE DEBIAN --build BUILD DIRECTORY...
     runs the rows of the lists in these directories of SUITE (mpich_suite.py --fetch), which are f77, f90, f08 or folders below

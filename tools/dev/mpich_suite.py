@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of MPICH's test suite, whose sources are not part of this project (docs/conformance.md#mpichs-test-suite).
+"""Rows of MPICH's test suite, whose sources are not part of this project (docs/measurements/conformance.md#mpichs-test-suite).
 
 mpich_suite.py --fetch FOLDER
     puts the suite there, out of Debian's source package mpich, by apt.

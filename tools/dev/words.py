@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """words.py [path...]: fails on sentences that begin with a headless who or what clause.
 
-"Who waits makes progress" becomes "A waiting rank makes progress" (docs/glossary.md). Reads the prose of Markdown files
+"Who waits makes progress" becomes "A waiting rank makes progress" (docs/design/glossary.md). Reads the prose of Markdown files
 and the comments of sources, of the folders below or of those given. A question may begin so.
 """
 

@@ -213,7 +213,7 @@ class Launch {
   uint64_t last_meeting_ = 0;
   topo::Machine machine_;  // looked at only for what is asked: see place()
   topo::Placement placement_;
-  std::string kinds_;  // of NUMA nodes, where ranks would not find them; docs/memory.md
+  std::string kinds_;  // of NUMA nodes, where ranks would not find them; docs/guide/memory.md
   Sink out_{1};
   Sink err_{2};
   Statistics statistics_;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Orders of ranks for hosts that compute equally long (docs/rank-order.md). The traffic has the times of all ranks.
+// Orders of ranks for hosts that compute equally long (docs/guide/rank-order.md). The traffic has the times of all
+// ranks.
 
 #include <vector>
 

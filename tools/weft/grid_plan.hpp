@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Which ranks of a grid share a host, so that few neighbours lie on different hosts (docs/rank-order.md).
+// Which ranks of a grid share a host, so that few neighbours lie on different hosts (docs/guide/rank-order.md).
 
 #include <cstdint>
 #include <string>

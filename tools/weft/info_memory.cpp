@@ -174,7 +174,7 @@ int info_memory(const Words& words, bool json) {
   }
   base::load_settings();
   if (const std::string wrong = pages::check_settings(); !wrong.empty()) {
-    fprintf(stderr, "weft: %s. Remedy: see docs/memory.md\n", wrong.c_str());
+    fprintf(stderr, "weft: %s. Remedy: see docs/guide/memory.md\n", wrong.c_str());
     return 1;
   }
   // hwloc knows more of kinds, the kernel of free memory; a setting goes before both.

@@ -88,7 +88,7 @@ std::string placement_advice(const RunStatistics& run) {
   snprintf(line, sizeof line, "another order of ranks would keep all but %.0f %% on them: ",
            100 * share(traffic.bytes - table.orders[0].bytes, traffic.bytes));
   return text.append(line) + "weft order --from " + run.path +
-         " writes it, for WEFT_RANK_REORDER_METHOD=3 (docs/rank-order.md)";
+         " writes it, for WEFT_RANK_REORDER_METHOD=3 (docs/guide/rank-order.md)";
 }
 
 }  // namespace weft::tool

@@ -6,7 +6,7 @@
 // recorded for every rank and played under a model of a machine, by the order of its events. Plans read no data, so
 // there are none.
 //
-// docs/simulate.md
+// docs/guide/simulate.md
 
 #include <cstdint>
 #include <string>

@@ -49,8 +49,8 @@ struct Traffic {
 // process and are left out. False: the bytes exceed 2^62.
 [[nodiscard]] bool make_links(const std::vector<Sent>& sends, Traffic& traffic);
 
-// Reads a file of statistics (JSON), or lines of "from to bytes [messages]" (docs/rank-order.md). `name` is the file's
-// in messages.
+// Reads a file of statistics (JSON), or lines of "from to bytes [messages]" (docs/guide/rank-order.md). `name` is the
+// file's in messages.
 [[nodiscard]] bool parse_traffic(std::string_view text, const std::string& name, Traffic& traffic,
                                  base::Problem& problem);
 [[nodiscard]] bool read_traffic(const std::string& path, Traffic& traffic, base::Problem& problem);

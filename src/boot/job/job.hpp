@@ -16,9 +16,9 @@ namespace weft::boot {
 
 enum class Launcher : uint8_t { singleton, mpiexec, pmi1, pmi2, pmix };
 
-// A job can grow: the segment of a host has spare places, which processes take that are spawned (docs/dynamic.md). A
-// process's rank in the job is its place, unique among those that live; MPI_COMM_WORLD is a run of places, those of the
-// processes started together.
+// A job can grow: the segment of a host has spare places, which processes take that are spawned (docs/guide/spawn.md).
+// A process's rank in the job is its place, unique among those that live; MPI_COMM_WORLD is a run of places, those of
+// the processes started together.
 
 // How a spawned process finds those that spawned it.
 struct Origin {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Which rank each process of a job gets (docs/rank-order.md). The launcher has given the processes places on hosts, the
-// slots 0, 1, ...; a method says which rank each slot gets. Every process computes the same from the same hosts.
+// Which rank each process of a job gets (docs/guide/rank-order.md). The launcher has given the processes places on
+// hosts, the slots 0, 1, ...; a method says which rank each slot gets. Every process computes the same from the same
+// hosts.
 //
 //   round_robin  ranks are dealt to the hosts in turn, one each; a host that is full is passed over
 //   smp          as the launcher placed them: slot i gets rank i

@@ -70,8 +70,8 @@ constexpr TypeRow types[] = {
     {FI_DOUBLE_COMPLEX, datatype::Basic::complex128, Of::pairs},
 };
 
-// Operations whose results libfabric says are ours (docs/operations.md): it tells nothing of NaN in a minimum, nor of
-// infinities in a complex product. A row is for elements up to `most`.
+// Operations whose results libfabric says are ours (docs/design/operations.md): it tells nothing of NaN in a minimum,
+// nor of infinities in a complex product. A row is for elements up to `most`.
 struct OperationRow {
   fi_op op;
   datatype::Reduction reduction;

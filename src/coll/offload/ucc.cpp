@@ -59,7 +59,7 @@ constexpr TypeRow types[] = {
     {abi::float64, datatype::Basic::float64, false},
 };
 
-// Operations whose results are ours (docs/operations.md): UCC tells nothing of NaN in a minimum.
+// Operations whose results are ours (docs/design/operations.md): UCC tells nothing of NaN in a minimum.
 struct OperationRow {
   abi::Reduction op;
   datatype::Reduction reduction;

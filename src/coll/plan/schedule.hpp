@@ -9,8 +9,8 @@
 // flight then goes on by itself, and the thread that completes the last one before the fence performs the steps behind
 // it, whatever that thread was waiting for; so a schedule moves whenever the process makes progress. The `open_` count
 // decides which thread continues: it counts the steps in flight, and one more while a thread performs steps. The thread
-// that takes it to zero continues. A thread that does so holds no lane (docs/threads.md), so steps may send, receive
-// and call a user's reduction function.
+// that takes it to zero continues. A thread that does so holds no lane (docs/design/threads.md), so steps may send,
+// receive and call a user's reduction function.
 //
 // Several schedules go on at once on one communicator: each has a tag of its own, the number of the operation among
 // those that the ranks start on the communicator, in the same order on all of them.

@@ -4,7 +4,7 @@
 
 // Memory for the intermediate data of operations. Pieces of 32 KiB to 2 MiB stay in a pool from one operation to the
 // next: an allocator gives them back to the kernel, and fresh pages cost more than to copy the data that they are for
-// (docs/performance-choices.md, "Memory of operations"). The pool has two pieces of each power of two, which is 8 MiB
+// (docs/measurements/choices.md, "Memory of operations"). The pool has two pieces of each power of two, which is 8 MiB
 // at most. Larger pieces are not pooled, but lie in huge pages. With WEFT_MINIMUM_MEMORY all is the allocator's.
 
 #include <cstdint>

@@ -48,7 +48,7 @@ constexpr Row within_crowd(Collective collective, Algorithm algorithm, int64_t b
 
 // Where hosts make a difference their leaders speak for them. Rows of allgather are for allgatherv too.
 constexpr Row written_defaults[] = {
-    // Data of any size through chunks (docs/performance-choices.md, "Collective operations in shared memory"). A root
+    // Data of any size through chunks (docs/measurements/choices.md, "Collective operations in shared memory"). A root
     // would copy all data of a gather or scatter, where messages have each rank copy its own; in a scan the last rank
     // would combine those of all.
     in_region(Collective::barrier, shared),
@@ -83,7 +83,7 @@ constexpr Row written_defaults[] = {
     {Collective::barrier, dissemination},
     // For more ranks than shared regions are for, and for several hosts, the rows below are those that `weft simulate`
     // found
-    // best (docs/performance-choices.md, "Collective operations between hosts").
+    // best (docs/measurements/choices.md, "Collective operations between hosts").
     {.collective = Collective::bcast, .algorithm = leaders, .bytes = 64 * kib},
     {.collective = Collective::bcast, .algorithm = tree, .bytes = 128 * kib},
     {.collective = Collective::bcast, .algorithm = split, .hosts = {2}},
@@ -128,7 +128,7 @@ constexpr Row written_defaults[] = {
     {.collective = Collective::allgather, .algorithm = bruck, .ranks = {33}, .bytes = 64 * kib},
     {.collective = Collective::allgather, .algorithm = bruck, .bytes = 16 * kib},
     // Copies between buffers, of nonblocking operations, pay from so many bytes on: more where ranks share processors
-    // (docs/performance-choices.md, "Nonblocking operations on one host").
+    // (docs/measurements/choices.md, "Nonblocking operations on one host").
     within_crowd(Collective::allgather, ring, 512 * kib),
     within(32, Collective::allgather, ring, 64 * kib),
     in_region(Collective::allgather, peer_copy),

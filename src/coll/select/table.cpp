@@ -171,7 +171,7 @@ class Reader {
 };
 
 constexpr const char* remedy =
-    "correct it (docs/tuning.md has the form), write it anew with \"weft tune\", or unset WEFT_TUNING";
+    "correct it (docs/guide/tune.md has the form), write it anew with \"weft tune\", or unset WEFT_TUNING";
 
 // A byte more than a JSON text may have is enough to be told so.
 constexpr size_t most_bytes = (1 << 20) + 1;

@@ -3,7 +3,7 @@
 #pragma once
 
 // Lanes: independent paths into a process, each with a receive ring, matching tables, protocol state and a lock. See
-// docs/threads.md.
+// docs/design/threads.md.
 
 #include <cstdint>
 

@@ -5,7 +5,7 @@
 // Numbers of messages whose predecessors may still be under way: those to a process with several lanes over a transport
 // that cannot drain() them (Capabilities::drains). A sender numbers them by receiver and slot of the context, 1, 2, 3
 // and so on, over all lanes. The receiver counts what came on each lane. From both it tells whether a message is
-// missing that was sent before another one: docs/matching.md, "Numbers".
+// missing that was sent before another one: docs/design/matching.md, "Numbers".
 
 #include <array>
 #include <cstdint>

@@ -7,7 +7,7 @@
 // Receives that name source and tag lie in bins of their lane by (context, source, tag); those with a wildcard in one
 // list of the lane, or of the process where their messages may come by any lane. Unexpected messages lie in the bins
 // and, for receives with wildcards, in one list of the lane in order of arrival. Bins become more when searches in them
-// have been long. docs/matching.md has the rules, and why they hold with several lanes.
+// have been long. docs/design/matching.md has the rules, and why they hold with several lanes.
 
 #include <atomic>
 #include <cstddef>
@@ -59,7 +59,7 @@ struct Unexpected {
 
   unsigned char* data() { return reinterpret_cast<unsigned char*>(this + 1); }
 };
-static_assert(sizeof(Unexpected) == 88);  // docs/matching.md
+static_assert(sizeof(Unexpected) == 88);  // docs/design/matching.md
 
 struct RequestQueue {
   Request* first = nullptr;

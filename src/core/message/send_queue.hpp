@@ -3,9 +3,9 @@
 #pragma once
 
 // The queues of sends that found the ring or the network full. Where the lanes of a communicator are read together for
-// MPI_ANY_TAG (docs/matching.md, "Completeness"), a peer has one, and all sends to the peer go behind, whatever their
-// thread and lane. Elsewhere it has one for each of its lanes, so that threads which use different lanes do not wait
-// for each other. progress() sends them when there is room.
+// MPI_ANY_TAG (docs/design/matching.md, "Completeness"), a peer has one, and all sends to the peer go behind, whatever
+// their thread and lane. Elsewhere it has one for each of its lanes, so that threads which use different lanes do not
+// wait for each other. progress() sends them when there is room.
 
 #include <cstdint>
 

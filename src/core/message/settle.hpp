@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Receives with MPI_ANY_TAG, whose messages may come by any lane (docs/matching.md, "Several lanes").
+// Receives with MPI_ANY_TAG, whose messages may come by any lane (docs/design/matching.md, "Several lanes").
 
 #include "core/lane/lane.hpp"
 

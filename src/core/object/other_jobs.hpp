@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Jobs of this host that processes of ours have met at a port or in MPI_Comm_join (docs/dynamic.md, "Two jobs"), and
-// how their ranks are numbered. core/dynamic/meeting.hpp makes them known.
+// Jobs of this host that processes of ours have met at a port or in MPI_Comm_join (docs/guide/spawn.md, "Two jobs"),
+// and how their ranks are numbered. core/dynamic/meeting.hpp makes them known.
 //
 // Every process numbers the ranks of its own job as always, by their places, and those of another job from a block on:
 // the exclusive or of the two jobs' numbers (boot/connect/job_number.hpp), shifted. So the rank that another process

@@ -4,7 +4,7 @@
 
 // Waiting: rounds of progress until something holds. Between rounds in which nothing happened a thread backs off: it
 // spins, yields the processor, and at last sleeps until a message comes or another thread has completed what it waits
-// for. How long it spins follows from ranks and threads per core. docs/threads.md, "Waiting".
+// for. How long it spins follows from ranks and threads per core. docs/design/threads.md, "Waiting".
 
 #include <algorithm>
 

@@ -26,7 +26,7 @@ namespace weft::core {
 
 namespace {
 
-// Two copies between host and device take about as long as one of them and the handshake (docs/devices.md).
+// Two copies between host and device take about as long as one of them and the handshake (docs/guide/devices.md).
 constinit base::IntSetting map_from{
     {.name = "WEFT_DEVICE_MAP_FROM",
      .help = "smallest message of memory of a device that a rank of the same host copies from there",
@@ -157,7 +157,7 @@ bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
   if (mapping == nullptr) {
     base::warn_once("device mapping",
                     {.cause = "memory of the device of another rank of this host cannot be mapped: " + problem,
-                     .remedy = "messages go through memory of the host, which takes longer (docs/devices.md)"});
+                     .remedy = "messages go through memory of the host, which takes longer (docs/guide/devices.md)"});
     return false;
   }
   const Loading loading{.receive = &r,

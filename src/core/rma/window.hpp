@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Windows: memory of ranks that others read, write and update (MPI-5.0, chapter 12). docs/windows.md tells how.
+// Windows: memory of ranks that others read, write and update (MPI-5.0, chapter 12). docs/design/windows.md tells how.
 //
 // A target's memory is a region (core/memory/region.hpp). For a rank of this host the way to it is chosen when the
 // window is made, for others at first contact, so that a window costs what it uses however large the job. Operations

@@ -283,7 +283,7 @@ void start(bool multiple, uint64_t (*alike)()) {
   identity->size = identity->job.size;
   identity->places = identity->job.places;
   if (const std::string wrong = pages::check_settings(); !wrong.empty()) {
-    start_failed({.cause = wrong, .remedy = "see docs/memory.md and weft info memory"});
+    start_failed({.cause = wrong, .remedy = "see docs/guide/memory.md and weft info memory"});
   }
   const Agreement agreement(alike());
   map_header();

@@ -4,7 +4,7 @@
 
 // How long a thread polls before it yields, where threads outnumber the cores. If the thread that it waits for runs on
 // another core, news come within a microsecond and a yield would only part the two; if that thread waits for this core,
-// every poll is lost. Waits tell which: each thread judges by its own. docs/threads.md, "Waiting".
+// every poll is lost. Waits tell which: each thread judges by its own. docs/design/threads.md, "Waiting".
 
 #include <cstdint>
 

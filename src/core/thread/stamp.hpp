@@ -4,7 +4,7 @@
 
 // Stamps let a receiver merge the messages of one sender that took different lanes. If one send happens before another
 // to the same rank on the same communicator, in one thread or across threads that synchronised, its stamp is smaller.
-// docs/matching.md has the argument.
+// docs/design/matching.md has the argument.
 
 #include <atomic>
 #include <cstdint>

@@ -17,7 +17,7 @@
 
 namespace weft::core {
 
-// Messages and bytes sent per path; see docs/architecture.md for the paths.
+// Messages and bytes sent per path; see docs/design/architecture.md for the paths.
 enum class Path : uint8_t { mailbox, buffer, get, stream };
 inline constexpr int path_count = 4;
 inline constexpr const char* path_names[path_count] = {"E0 mailbox", "E1 buffer", "R0 get", "R1 stream"};
@@ -104,7 +104,7 @@ struct Slab {
   uint32_t pooled;  // of them in the pool: when all are, nobody needs to look at them
 };
 
-// How threads share the runtime at MPI_THREAD_MULTIPLE: docs/threads.md, "Three designs".
+// How threads share the runtime at MPI_THREAD_MULTIPLE: docs/design/threads.md, "Three designs".
 enum class Design : uint8_t { global, object, hot };
 
 // The threads of a process, and at MPI_THREAD_MULTIPLE the requests that no thread has in its cache.

@@ -3,7 +3,7 @@
 #pragma once
 
 // The state that the waiting threads of a process share: the sleepers, the one among them that watches for messages,
-// and the time to spin before. core/progress/waiting.hpp uses it, docs/threads.md explains it ("Waiting").
+// and the time to spin before. core/progress/waiting.hpp uses it, docs/design/threads.md explains it ("Waiting").
 
 #include <atomic>
 #include <cstdint>
@@ -59,7 +59,8 @@ void tune_for_threads(int live);
 // Wakes the threads that wait for this request, and those that wait for anything (nullptr: only these).
 [[gnu::noinline]] void wake_sleepers(const Request* request);
 
-// Something happened that a thread may wait for. The store before it needs no fence: see docs/threads.md, "Sleep".
+// Something happened that a thread may wait for. The store before it needs no fence: see docs/design/threads.md,
+// "Sleep".
 inline void tell_sleepers(const Request* request) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (waits->sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]

@@ -15,8 +15,8 @@
 namespace weft::mpi {
 
 // Memory as a call asks for it: the settings, then the hints mpi_minimum_memory_alignment (MPI-5.0, 9.2), and of our
-// own weft_mem_affinity, weft_mem_policy and weft_mem_page_size (docs/memory.md). Raises the error of a value that is
-// none.
+// own weft_mem_affinity, weft_mem_policy and weft_mem_page_size (docs/guide/memory.md). Raises the error of a value
+// that is none.
 [[nodiscard]] int read_wish(const char* function, ErrorsOn on, const Info* info, pages::Wish& wish);
 
 // Tells in an info object what memory was obtained.

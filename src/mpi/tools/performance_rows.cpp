@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The performance variables there are: counters that core's lanes and threads keep anyway. docs/tools.md lists them.
+// The performance variables there are: counters that core's lanes and threads keep anyway. docs/guide/tools.md lists
+// them.
 #include "base/copy_threads.hpp"
 #include "coll/offload/offload.hpp"
 #include "core/lane/counters.hpp"

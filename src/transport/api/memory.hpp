@@ -6,7 +6,7 @@
 
 namespace weft::transport {
 
-// Whether transports shall take as little memory as they run with (WEFT_MINIMUM_MEMORY, docs/scale.md).
+// Whether transports shall take as little memory as they run with (WEFT_MINIMUM_MEMORY, docs/design/scale.md).
 [[nodiscard]] bool minimum_memory();
 
 // Whether the ranks of a host share what messages to other hosts take (WEFT_MINIMUM_MEMORY=host).

@@ -26,7 +26,7 @@ inline constexpr uint32_t max_lanes = 64;  // of a process
 inline constexpr int32_t no_peer = -1;     // where a rank of the job stands: none
 
 // The criteria that a message is matched by, the lane it takes into its receiver, and its stamp, which orders messages
-// of one sender across lanes (docs/matching.md); 0 with one lane.
+// of one sender across lanes (docs/design/matching.md); 0 with one lane.
 struct Envelope {
   uint32_t context;
   int32_t source;  // rank in the communicator

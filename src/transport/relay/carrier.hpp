@@ -3,7 +3,7 @@
 #pragma once
 
 // Frames carried by way of the speaker of the rank's host (speaker.hpp): the ranks of a host share its endpoint, its
-// buffers and its connections (docs/scale.md).
+// buffers and its connections (docs/design/scale.md).
 
 #include <deque>
 #include <functional>

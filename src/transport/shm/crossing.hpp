@@ -10,7 +10,7 @@
 // tries the other one from time to time. The sender hears of it by the answers to its announcements. A wrong choice
 // costs time and nothing else. WEFT_CROSSING chooses instead.
 //
-// docs/performance-choices.md, "How data cross cores", has the measurements.
+// docs/measurements/choices.md, "How data cross cores", has the measurements.
 
 #include <atomic>
 #include <cstddef>

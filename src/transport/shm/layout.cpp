@@ -76,7 +76,7 @@ size_t value_of(const base::IntSetting& row, int64_t least) {
 
 // Staging buffers begin in the middle of a page, since large memory of malloc() begins 16 bytes behind one, and
 // `rep movsb` is slow where the target lies a little further behind a page than the source does
-// (docs/performance-choices.md, "How data cross cores").
+// (docs/measurements/choices.md, "How data cross cores").
 constexpr size_t from_page = 2048;
 
 }  // namespace
