@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/descriptor.hpp"
 
+#include <dirent.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 
 #include "base/message.hpp"
@@ -54,6 +57,20 @@ void Descriptor::close() {
 
 void Descriptor::set_finder(int (*find)(const Descriptor& closed)) {
   finder.store(find, std::memory_order_release);
+}
+
+void close_from(int first) {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+#endif
+  // Before Linux 5.9 the call does not exist.
+  DIR* const folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return;
+  while (const dirent* entry = readdir(folder)) {
+    const int number = atoi(entry->d_name);
+    if (number >= first && number != dirfd(folder)) ::close(number);
+  }
+  closedir(folder);
 }
 
 }  // namespace weft::base

@@ -43,4 +43,7 @@ class Descriptor {
   const char* purpose_ = "";
 };
 
+// Closes all descriptors from `first` on.
+void close_from(int first);
+
 }  // namespace weft::base

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/process.hpp"
+
 namespace weft::base {
 namespace {
 
@@ -116,7 +118,7 @@ void set_end_of_job(EndOfJob to) {
 void end_job(int status) {
   // The first to come ends the job, and the process with it; other threads wait for that. Should ending the job fail in
   // turn, this process at least is gone.
-  pid_t self = gettid();
+  pid_t self = kernel_thread();
   pid_t first = 0;
   if (ending.compare_exchange_strong(first, self)) {
     if (void (*end)(int) = end_of_job.load(std::memory_order_acquire)) end(status);

@@ -9,6 +9,11 @@
 
 namespace weft::base {
 
+// The C library has a function for it from 2.30 on.
+pid_t kernel_thread() {
+  return static_cast<pid_t>(syscall(SYS_gettid));
+}
+
 #if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
 int open_process(int pid) {
   return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));

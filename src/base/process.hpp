@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Other processes of this host.
+// Processes and threads of this host, as the kernel numbers them.
+
+#include <sys/types.h>
 
 namespace weft::base {
+
+// The calling thread's number in the kernel, which is the process's for its main thread.
+[[nodiscard]] pid_t kernel_thread();
 
 // A descriptor of another process of this host as one of ours, if we may look into it; `process` stands for that
 // process and becomes readable when it ends. -1 and errno: not possible.

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/descriptor.hpp"
 #include "base/message.hpp"
 #include "base/process.hpp"
 #include "base/setting.hpp"
@@ -80,7 +81,7 @@ int serve_attached(const std::vector<std::string>& words) {
   if (attached.process != process && dup2(attached.process, process) == process) attached.process = process;
   (void)fcntl(process, F_SETFD, FD_CLOEXEC);
   (void)fcntl(attached.line, F_SETFD, FD_CLOEXEC);
-  close_range(process + 1, ~0u, 0);
+  base::close_from(process + 1);
   unsetenv("WEFT_LAUNCHER");  // "singleton" is meant for the process, not for those that it spawns
   Command command;
   command.quiet = true;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "base/descriptor.hpp"
 #include "base/process.hpp"
 #include "boot/job/segment.hpp"
 #include "mpiexec/orphans.hpp"
@@ -65,7 +66,7 @@ int run_behind_front(const std::function<int()>& job, int adopted) {
   }
   constexpr int lowest = 3;
   const int kept = adopted < 0 ? -1 : dup2(adopted, lowest);
-  close_range(kept < 0 ? lowest : lowest + 1, ~0u, 0);
+  base::close_from(kept < 0 ? lowest : lowest + 1);
   for (int status = 0;;) {
     siginfo_t signal;
     if (sigwaitinfo(&set, &signal) < 0) continue;

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "base/copy.hpp"
+#include "base/process.hpp"
 #include "boot/job/segment.hpp"
 #include "core/diagnose/call_site.hpp"
 #include "core/diagnose/collective_mismatch.hpp"
@@ -300,7 +301,7 @@ void WaitRecorder::write(const Request* request, uint64_t now_ns) {
     wait.site = site;
   }
   wait.kind = static_cast<uint32_t>(wait_record.kind);
-  wait.thread = static_cast<uint32_t>(gettid());
+  wait.thread = static_cast<uint32_t>(base::kernel_thread());
   wait.since_ns = began_ns_;
   copy_text(wait.call, sizeof wait.call, wait_record.call);
   wait.target = told(wait_record.target);

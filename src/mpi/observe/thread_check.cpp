@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/message.hpp"
+#include "base/process.hpp"
 #include "base/setting.hpp"
 #include "core/thread/thread.hpp"
 
@@ -49,7 +50,7 @@ constinit ThreadCheck check;
 constexpr int thread_shift = 32;
 
 pid_t own_id() {
-  static thread_local const pid_t id = gettid();
+  static thread_local const pid_t id = base::kernel_thread();
   return id;
 }
 

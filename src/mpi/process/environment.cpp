@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/mpi_libraries.hpp"
+#include "base/process.hpp"
 #include "base/setting.hpp"
 #include "boot/start/join.hpp"
 #include "coll/coll.hpp"
@@ -125,7 +126,7 @@ const char* start_world(int required) {
   build_world_communicators();
   observe::start_together();
   environment.thread_level = level;
-  environment.main_thread = gettid();
+  environment.main_thread = base::kernel_thread();
   begin_thread_check(thread_level_name(level), level == MPI_THREAD_FUNNELED ? environment.main_thread : 0);
   environment.phase.store(Phase::running, std::memory_order_release);
   return nullptr;
@@ -274,7 +275,7 @@ int is_thread_main(int* flag) {
   static const char* function = "MPI_Is_thread_main";
   if (!is_running()) return not_running(function);
   if (no_address(flag)) return null_argument(nullptr, function, "flag");
-  *flag = gettid() == environment.main_thread;
+  *flag = base::kernel_thread() == environment.main_thread;
   return MPI_SUCCESS;
 }
 
