@@ -29,11 +29,16 @@ if(WEFT_SANITIZE)
   endif()
 endif()
 
-# Shared libraries of ours bring the C++ runtime with them and export none of its names. Linkers without --exclude-libs (zig's)
-# leave that to the lists of exported names.
+# Shared libraries of ours bring the C++ runtime with them. Those whose names come from sources of their own hide all names of
+# archives. The linker of zig does not know the option, and the lists of exported names do the same.
+set(weft_runtime_inside -static-libstdc++ -static-libgcc -Wl,-z,defs)
 include(CheckLinkerFlag)
 check_linker_flag(CXX -Wl,--exclude-libs,ALL WEFT_LINKER_HIDES_ARCHIVES)
-set(weft_runtime_inside -static-libstdc++ -static-libgcc -Wl,-z,defs)
 if(WEFT_LINKER_HIDES_ARCHIVES)
-  list(APPEND weft_runtime_inside -Wl,--exclude-libs,ALL)
+  set(weft_archives_hidden -Wl,--exclude-libs,ALL)
+endif()
+# Functions of a library call its own ones, whatever functions of these names the program has.
+check_linker_flag(CXX -Wl,-Bsymbolic-functions WEFT_LINKER_BINDS_FUNCTIONS)
+if(WEFT_LINKER_BINDS_FUNCTIONS)
+  set(weft_own_functions -Wl,-Bsymbolic-functions)
 endif()
