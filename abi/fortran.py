@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fortran's mpif.h and module mpi, and the procedures behind both in libweft_mpifort.so (docs/guide/fortran.md)."""
+"""Fortran's mpif.h and module mpi, and the procedures behind both in libweft_mpifort.so (docs/design/fortran.md)."""
 import re
 
 import roles

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Fortran module mpi_f08 and the procedures behind it (docs/guide/fortran.md); fortran.py makes mpif.h and the module mpi."""
+"""The Fortran module mpi_f08 and the procedures behind it (docs/design/fortran.md); fortran.py makes mpif.h and the module mpi."""
 import re
 
 import fortran

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Statistics of calls (docs/guide/explain.md): the table of counted calls, and for each function of MPI one that counts the
+"""Statistics of calls (docs/design/statistics.md): the table of counted calls, and for each function of MPI one that counts the
 call, its data and its partner around the function itself."""
 import re
 

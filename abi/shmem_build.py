@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Generates into the build, for OpenSHMEM: entry points, names for the linker's map, the link stub, and the functions that count
-calls for statistics (docs/guide/explain.md)."""
+calls for statistics (docs/design/statistics.md)."""
 import re
 
 from build_files import BANNER, definition

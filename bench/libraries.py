@@ -81,7 +81,7 @@ def _openmpi_threads(threads, apart, crowded):
     return {"OMPI_MCA_mpi_yield_when_idle": "1"} if crowded else None
 
 
-# Peers run with the settings that were best for them on one host when tried one by one (docs/measurements/performance.md, Method).
+# Peers run with the settings that were best for them on one host when tried one by one (docs/measurements/README.md, Method).
 _MPICH = {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_CH4_CMA_ENABLE": "1"}
 _INTEL = {"I_MPI_FABRICS": "shm"}
 _OPENMPI = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"}

@@ -427,7 +427,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=60, help="seconds that one run may take (default %(default)s)")
     parser.add_argument("--weft", type=pathlib.Path, default=libraries.ROOT / "build" / "install",
                         help="where Weft is installed (default build/install)")
-    parser.add_argument("--markdown", action="store_true", help="print the section for docs/measurements/performance.md")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown, as in docs/measurements")
     parser.add_argument("--json", type=pathlib.Path, help="also write every value to this file")
     args = parser.parse_args()
     args.pairs = args.pairs or (2 if args.quick else 3 if args.threads else 5)

@@ -8,7 +8,7 @@
 //   stream [--bytes=N] [--times=N] [--memory=malloc|mpi] [--quick]
 //
 // --bytes is the size of each array, of all ranks together, so that layouts of ranks and threads can be compared.
-// `weft sweep` runs it under several layouts (docs/measurements/performance.md).
+// `weft sweep` runs it under several layouts (docs/measurements/memory.md).
 #include <errno.h>
 #include <limits.h>
 #include <mpi.h>

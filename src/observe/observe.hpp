@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Statistics of calls from the start to the report (docs/guide/explain.md). All ranks of a job have the same
+// Statistics of calls from the start to the report (docs/design/statistics.md). All ranks of a job have the same
 // WEFT_STATS. The models that a program uses, MPI and OpenSHMEM, share them: there is one report, when the last model
 // ends that all ranks have started.
 

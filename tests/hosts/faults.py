@@ -325,7 +325,7 @@ def stop(run):
 class Fault:
     def __init__(self, play, *allowed, ends=False, before=nothing_before, lost_after=LOST_AFTER, ready=0.0, of_ucx=()):
         """`ends`: it ends the job. `ready`: the share of jobs in which it waits until all ranks have said that they are ready.
-        `of_ucx`: outcomes that are allowed with UCX, too (docs/guide/hosts.md, "Resources and limits")."""
+        `of_ucx`: outcomes that are allowed with UCX, too (docs/guide/hosts.md, "Limits")."""
         self.play, self.allowed, self.ends, self.before, self.lost_after, self.ready = play, allowed, ends, before, lost_after, ready
         self.of_ucx = of_ucx
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks of a host that share an endpoint (WEFT_MINIMUM_MEMORY=host) hold together about as much for traffic between hosts as one
-rank does (held.c). With `--table [off|on|host ...] [ranks of a host ...]` it prints the table of docs/design/scale.md instead; 1xN in
+rank does (held.c). With `--table [off|on|host ...] [ranks of a host ...]` it prints the table of docs/measurements/large-jobs.md instead; 1xN in
 place of a number: one rank that is connected to N of another host."""
 import os
 import pathlib

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """What a rank of a job on one host holds (footprint.c), as it is and with WEFT_MINIMUM_MEMORY. With `--table` it prints the
-figures of docs/design/scale.md instead of testing."""
+figures of docs/measurements/large-jobs.md instead of testing."""
 import os
 import re
 import subprocess

@@ -132,7 +132,7 @@ class Server(pmi1.Job):
 
 
 class Giant(unittest.TestCase):
-    """Bounds are well above what was measured (docs/design/scale.md) and far below a table of the job's size or a question about
+    """Bounds are well above what was measured (docs/measurements/large-jobs.md) and far below a table of the job's size or a question about
     every rank."""
 
     def run_job(self, real, mapping, *words, **env):

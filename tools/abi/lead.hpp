@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// How a rank is led to Weft's library of the ABI that its program was built for (docs/guide/run.md): by
+// How a rank is led to Weft's library of the ABI that its program was built for (docs/guide/binaries.md): by
 // LD_LIBRARY_PATH, by LD_PRELOAD where the program has the old search path DT_RPATH, and by the variables of modules
 // that open a library of MPI themselves.
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-# The check on a machine with a device (docs/guide/devices.md). Such a machine is often had for minutes: all is built before.
+# The check on a machine with a device (docs/measurements/devices.md). Such a machine is often had for minutes: all is built before.
 #
 #   device.sh --pack KIT [--build DIR] [--mpi4py VENV] [--ucx DIR] [--osu DIR]
 #                          gathers in KIT all that the run needs, also this script

@@ -531,7 +531,7 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   --jobs                  show your jobs on this host, and what their ranks have spawned, as a tree
   --help, --version
 
-For scripts written for Open MPI's mpirun (docs/guide/run.md):
+For scripts written for Open MPI's mpirun (docs/guide/coming-from.md):
 
   -N N                    at most N ranks on each host; without -n as many on each. --npernode is the same
   --map-by slot|node|ppr:N:node

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The jobs of other hosts that this one is connected with by a port (docs/guide/spawn.md, "Two hosts"). There is a line
-// to the mpiexec of each (far_line.hpp). Over it go requests for ports, as processes of this host make them; the lines
-// of the ranks whenever they have changed (far_mirror.hpp); and words that two processes say to each other before they
-// have a way of their own. When the line ends, the copy says so.
+// The jobs of other hosts that this one is connected with by a port (docs/design/spawn.md, "Two hosts"). There is a
+// line to the mpiexec of each (far_line.hpp). Over it go requests for ports, as processes of this host make them; the
+// lines of the ranks whenever they have changed (far_mirror.hpp); and words that two processes say to each other before
+// they have a way of their own. When the line ends, the copy says so.
 //
 // Each of the two jobs chooses a number for the other one. A slot for the numbers of communicators is the same for
 // both: the listener chooses one of those that are free at the caller.

@@ -6,7 +6,7 @@
 // never said before; the side that calls answers with a number of its own, the port it calls for, and a proof that it
 // knows the secret of that port; then the other one proves the same. Everything behind that is packets, each with a
 // proof by a key of the connection and its direction, so that none can be made, changed or repeated by others
-// (docs/guide/hosts.md, "Trust"). Nothing blocks; before the proofs a side takes a bounded number of bytes for a
+// (docs/design/hosts.md, "Trust"). Nothing blocks; before the proofs a side takes a bounded number of bytes for a
 // bounded time.
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Processes that ranks spawn: the part of Launch by which a job grows. docs/guide/spawn.md.
+// Processes that ranks spawn: the part of Launch by which a job grows. docs/design/spawn.md.
 
 #include <unistd.h>
 

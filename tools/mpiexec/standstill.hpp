@@ -3,7 +3,7 @@
 #pragma once
 
 // A job that has been quiet for a while may stand still: then mpiexec looks at what its ranks wait for, once says why
-// if they can never go on, and ends nothing. docs/guide/explain.md.
+// if they can never go on, and ends nothing. docs/guide/why.md.
 
 #include <cstdint>
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 
 // A job on several hosts while its launcher runs: the end of its time (--timeout), and the look at a job that has been
-// quiet for a while (WEFT_WHY_AFTER). docs/guide/explain.md.
+// quiet for a while (WEFT_WHY_AFTER). docs/guide/why.md.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// weft why: the waits of a job's ranks, and the reason why it stands still. docs/guide/explain.md.
+// weft why: the waits of a job's ranks, and the reason why it stands still. docs/guide/why.md.
 #include <unistd.h>
 
 #include <algorithm>

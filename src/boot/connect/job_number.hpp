@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Jobs of one user on one host have numbers, by which they find each other (docs/guide/spawn.md, "Two jobs"). The
+// Jobs of one user on one host have numbers, by which they find each other (docs/design/spawn.md, "Two jobs"). The
 // number is part of the name of the socket over which the job's mpiexec takes requests. The kernel sees to it that no
 // two have the same, and nothing stays when mpiexec ends.
 

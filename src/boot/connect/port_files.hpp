@@ -3,7 +3,7 @@
 #pragma once
 
 // Secrets of ports. A process of another host that connects to a port needs its secret beside its name; it lies in a
-// file of the user's own in a folder that the hosts share (docs/guide/spawn.md, "Two hosts"), and so do published
+// file of the user's own in a folder that the hosts share (docs/design/spawn.md, "Two hosts"), and so do published
 // names.
 //
 // The folder is the user's, and nobody else may write there; a file is the user's, and nobody else may read it. That is

@@ -16,7 +16,7 @@ namespace weft::boot {
 
 enum class Launcher : uint8_t { singleton, mpiexec, pmi1, pmi2, pmix };
 
-// A job can grow: the segment of a host has spare places, which processes take that are spawned (docs/guide/spawn.md).
+// A job can grow: the segment of a host has spare places, which processes take that are spawned (docs/design/spawn.md).
 // A process's rank in the job is its place, unique among those that live; MPI_COMM_WORLD is a run of places, those of
 // the processes started together.
 

@@ -4,7 +4,7 @@
 
 // The page on which a process says what its waiting threads wait for, for `weft why` and mpiexec. A process makes it
 // when a wait of it has lasted for a while, as a memfd of its own: readers find it among the descriptors in /proc.
-// Nothing that reads it trusts it: docs/guide/explain.md, "Why does it stand still".
+// Nothing that reads it trusts it: docs/design/statistics.md, "Accounts of waits".
 //
 // The process writes under a lock of its own and makes `sequence` odd meanwhile; a reader that finds it odd, or another
 // number behind than before, has read nothing.

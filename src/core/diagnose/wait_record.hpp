@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Records of waits, for people who ask why a program stands still (docs/guide/explain.md). A call that may have to wait
-// notes on its stack what it is at; a wait that lasts writes that on the page of the process (boot/job/wait_page.hpp),
-// and takes it back at its end. Waits that are short, and calls that need not wait, pay next to nothing for it.
+// Records of waits, for people who ask why a program stands still (docs/design/statistics.md). A call that may have to
+// wait notes on its stack what it is at; a wait that lasts writes that on the page of the process
+// (boot/job/wait_page.hpp), and takes it back at its end. Waits that are short, and calls that need not wait, pay next
+// to nothing for it.
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 // A job that grows: processes of other worlds, which were spawned or spawned us. A place in the job may have one
-// process after the other; their number is its generation (core/object/other_jobs.hpp). docs/guide/spawn.md.
+// process after the other; their number is its generation (core/object/other_jobs.hpp). docs/design/spawn.md.
 
 #include <cstdint>
 

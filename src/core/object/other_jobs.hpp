@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Jobs of this host that processes of ours have met at a port or in MPI_Comm_join (docs/guide/spawn.md, "Two jobs"),
+// Jobs of this host that processes of ours have met at a port or in MPI_Comm_join (docs/design/spawn.md, "Two jobs"),
 // and how their ranks are numbered. core/dynamic/meeting.hpp makes them known.
 //
 // Every process numbers the ranks of its own job as always, by their places, and those of another job from a block on:

@@ -26,7 +26,7 @@ namespace weft::core {
 
 namespace {
 
-// Two copies between host and device take about as long as one of them and the handshake (docs/guide/devices.md).
+// Two copies between host and device take about as long as one of them and the handshake (docs/design/devices.md).
 constinit base::IntSetting map_from{
     {.name = "WEFT_DEVICE_MAP_FROM",
      .help = "smallest message of memory of a device that a rank of the same host copies from there",

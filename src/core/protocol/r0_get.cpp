@@ -31,8 +31,8 @@ const PathInfo get_info = {"R0 get", "the sender announces, the receiver reads t
 namespace {
 
 // No limit by default: R0 needs no help of a sender that computes, and while both sides are in a call the receiver
-// chooses by time (docs/measurements/choices.md, "R0 or R1"). WEFT_R0_LIMIT=4M gives the ranges that suit transfer
-// engines between hosts.
+// chooses by time (docs/measurements/choices.md, "How data cross cores"). WEFT_R0_LIMIT=4M gives the ranges that suit
+// transfer engines between hosts.
 constinit base::IntSetting get_limit{{.name = "WEFT_R0_LIMIT",
                                       .help = "largest message read from the sender's private memory (R0); above: R1",
                                       .unit = base::Unit::bytes,
@@ -44,8 +44,7 @@ constinit base::IntSetting get_limit{{.name = "WEFT_R0_LIMIT",
 WEFT_SETTING(get_limit);
 
 // Between cores far from each other R0 moved 4 MiB with gaps at one end at 4 to 8 GB/s and R1 at 3 to 3.5, but 128 KiB
-// at 6 and R1 at 7; between cores that share a cache R1 is faster at any size (docs/measurements/performance.md,
-// "Layouts with gaps").
+// at 6 and R1 at 7; between cores that share a cache R1 is faster at any size.
 constinit base::IntSetting gaps_from{
     {.name = "WEFT_R0_GAPS_FROM",
      .help = "smallest message of a layout with gaps that is copied between the two memories (R0); below: R1",

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // R0 of layouts with gaps. The kernel copies large runs straight between the two buffers. Small ones it would copy
-// slowly: on the machine of docs/measurements/performance.md process_vm_readv moved a list of runs of 256 bytes at 2.3
+// slowly: on the machine of docs/measurements/choices.md process_vm_readv moved a list of runs of 256 bytes at 2.3
 // GB/s, of 1 KiB at 3.0, of 4 KiB at 4.8, and one run of 256 KiB at 12.5. So for those it moves the packed bytes of a
 // chunk in one run, through a buffer that stays in this core's second cache, and our own kernels do the rest there.
 #include <algorithm>

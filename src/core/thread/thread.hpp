@@ -104,7 +104,7 @@ struct Slab {
   uint32_t pooled;  // of them in the pool: when all are, nobody needs to look at them
 };
 
-// How threads share the runtime at MPI_THREAD_MULTIPLE: docs/design/threads.md, "Three designs".
+// How threads share the runtime at MPI_THREAD_MULTIPLE: docs/design/threads.md, "Lanes".
 enum class Design : uint8_t { global, object, hot };
 
 // The threads of a process, and at MPI_THREAD_MULTIPLE the requests that no thread has in its cache.

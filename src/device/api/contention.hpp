@@ -4,7 +4,7 @@
 
 // Whether several processes take turns on a device. The device then needs a while to change from one to the other: on
 // an H100 145 us, for kernels, for copies within the device and for short ones to it, but not for those that its copy
-// engines do (docs/guide/devices.md). So what took so long is noted, and from then on messages avoid it.
+// engines do (docs/design/devices.md). So what took so long is noted, and from then on messages avoid it.
 
 #include <atomic>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Processes that others start: docs/guide/spawn.md.
+// Processes that others start: docs/design/spawn.md.
 
 #include "boot/connect/packet.hpp"
 #include "mpi/object/object.hpp"

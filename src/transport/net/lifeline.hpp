@@ -10,7 +10,7 @@
 // lifeline that ends without a goodbye ends the job, with a message that names the lost ranks; the others learn of it
 // through the launcher, the host's page and the other lifelines.
 //
-// It is independent of the carrier of the messages. docs/guide/hosts.md, "When a host or a rank is lost".
+// It is independent of the carrier of the messages. docs/design/hosts.md, "When a host or a rank is lost".
 
 #include <atomic>
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 // Proofs that the other side knows the job's secret. A key makes a number of any words that nobody without the key can
 // make (SipHash-2-4); from the secret comes a key for each use, so that no proof can be used in place of another.
-// docs/guide/hosts.md, "Trust".
+// docs/design/hosts.md, "Trust".
 
 #include <cstdint>
 #include <initializer_list>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The ways to ranks of jobs of other hosts (docs/guide/spawn.md, "Two hosts"): a transport for each such job, with a
+// The ways to ranks of jobs of other hosts (docs/design/spawn.md, "Two hosts"): a transport for each such job, with a
 // secret that the two jobs share and nobody else. Here they are polled, and waited for, as one.
 //
 // Between two jobs ranks are numbered anew: the places of the senior job come first, those of the other one behind

@@ -4,7 +4,8 @@
 
 // Notices that a process of this host has ended without leaving its job, where the launcher is not ours: some wait then
 // for the others, which wait for that one. Waiting ranks look; each watches those behind it in the order of places, a
-// limited number, so that those of a host are watched by several. docs/guide/hosts.md, "When a host or a rank is lost".
+// limited number, so that those of a host are watched by several. docs/design/hosts.md, "When a host or a rank is
+// lost".
 
 #include <atomic>
 #include <functional>
