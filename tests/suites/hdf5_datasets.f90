@@ -1,13 +1,14 @@
 ! SPDX-FileCopyrightText: 2026 the Weft authors
 ! SPDX-License-Identifier: BSD-3-Clause
 ! All ranks write two data sets of HDF5 together, a contiguous one in blocks of columns and a chunked one of which each rank has
-! every P-th row. Each rank reads both and compares each element. Prints how many were right and how many wrong.
+! every P-th row. Each rank writes its rows of a third one, chunked too, by itself. Each rank reads all of them, the third one by
+! itself, and compares each element. Prints how many were right and how many wrong.
 program hdf5_datasets
   use hdf5
   use mpi
   implicit none
   integer, parameter :: rows_of_rank = 18, columns_of_rank = 25
-  character(len=*), parameter :: names(2) = [character(len=7) :: "columns", "rows"]
+  character(len=*), parameter :: names(3) = [character(len=11) :: "columns", "rows", "independent"]
   integer(hsize_t) :: shape_of_all(2), counts_of_rank(2), start(2), stride(2)
   integer(hid_t) :: access, creation, transfer, file
   integer :: ranks, rank, error, set
@@ -24,12 +25,12 @@ program hdf5_datasets
   call h5pset_fapl_mpio_f(access, MPI_COMM_WORLD, MPI_INFO_NULL, error)
   call check(error)
   call h5pcreate_f(H5P_DATASET_XFER_F, transfer, error)
-  call h5pset_dxpl_mpio_f(transfer, H5FD_MPIO_COLLECTIVE_F, error)
   call check(error)
 
   call h5fcreate_f("datasets_fortran.h5", H5F_ACC_TRUNC_F, file, error, access_prp=access)
   call check(error)
-  do set = 1, 2
+  do set = 1, size(names)
+    call choose_mode()
     call h5pcreate_f(H5P_DATASET_CREATE_F, creation, error)
     if (set == 1) then
       start = [0, rank * columns_of_rank]
@@ -51,7 +52,8 @@ program hdf5_datasets
   counts = 0
   call h5fopen_f("datasets_fortran.h5", H5F_ACC_RDONLY_F, file, error, access_prp=access)
   call check(error)
-  do set = 1, 2
+  do set = 1, size(names)
+    call choose_mode()
     call read_set(trim(names(set)))
   end do
   call h5fclose_f(file, error)
@@ -64,6 +66,14 @@ program hdf5_datasets
   call MPI_Finalize(error)
 
 contains
+
+  subroutine choose_mode()
+    integer :: mode
+    mode = H5FD_MPIO_COLLECTIVE_F
+    if (names(set) == "independent") mode = H5FD_MPIO_INDEPENDENT_F
+    call h5pset_dxpl_mpio_f(transfer, mode, error)
+    call check(error)
+  end subroutine choose_mode
 
   ! The other ranks would wait in the next collective call.
   subroutine check(status)
