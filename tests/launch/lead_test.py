@@ -25,7 +25,23 @@ int main(void) {
   return printf("%.4s\\n", version) < 0;
 }
 """
-OTHER = "int MPI_Get_library_version(char* version, int* length) { return *length = 5, __builtin_strcpy(version, \"other\"), 0; }"
+OTHER = """int MPI_Get_library_version(char* version, int* length) { return *length = 5, __builtin_strcpy(version, "other"), 0; }
+int MPI_Init(void *a, void *b) { return a == b ? 0 : 1; }
+int MPI_Comm_size(void *world, int *size) { return *size = 1, 0; }
+int MPI_Finalize(void) { return 0; }
+"""
+# Compiled with the type and the value of MPI_COMM_WORLD.
+SIZE = """#include <stdio.h>
+int MPI_Init(void *a, void *b);
+int MPI_Comm_size(COMM world, int *size);
+int MPI_Finalize(void);
+int main(void) {
+  int size = 0;
+  return MPI_Init(NULL, NULL) || MPI_Comm_size((COMM)WORLD, &size) || printf("%d\\n", size) < 0 || MPI_Finalize();
+}
+"""
+WORLDS = {STANDARD: ["-DCOMM=void*", "-DWORLD=0x101"], MPICH: ["-DCOMM=int", "-DWORLD=0x44000000"],
+          DEBIAN: ["-DCOMM=int", "-DWORLD=0x44000000"]}
 PASSES_ON = "int MPI_Get_library_version(char* version, int* length); int pass(char* v, int* l) { return MPI_Get_library_version(v, l); }"
 
 
@@ -54,9 +70,9 @@ class Case(unittest.TestCase):
         subprocess.run(["cc", "-x", "c", "-", "-o", path, *options], input=source, text=True, check=True)
         return path
 
-    def program(self, name, library, *options):
+    def program(self, name, library, *options, source=SAYS):
         """Needs the library; without options it has no search path."""
-        return self.build(self.folder / name, SAYS, f"-L{self.others}", f"-l:{library}", *options)
+        return self.build(self.folder / name, source, f"-L{self.others}", f"-l:{library}", *options)
 
     def rpath(self, *folders, old=False):
         return ["-Wl,--disable-new-dtags" if old else "-Wl,--enable-new-dtags", *(f"-Wl,-rpath,{folder}" for folder in folders)]
@@ -68,16 +84,23 @@ class Case(unittest.TestCase):
 
 
 class Starters(Case):
-    """The program is behind another one, and has no search path of its own."""
+    """The program is behind another one. It has no search path of its own, or that of another MPI."""
+
+    def programs(self, old=True):
+        """Without `old` none that has a DT_RPATH: mpiexec does not look for programs in the text of a shell's script. A job that
+        starts another MPI there is named when it runs (other_mpi_test.py)."""
+        for library in (STANDARD, DEBIAN):
+            for path in ([], self.rpath(self.others), self.rpath(self.others, old=True))[: 3 if old else 2]:
+                yield self.program("program", library, *path)
 
     def check(self, starter, *options, inside=False):
         if shutil.which(starter) is None:
             self.skipTest(f"there is no {starter}")
-        program = self.program("program", DEBIAN)
-        done = run("-n", 1, starter, *options, program)
-        text = done.stdout + (done.stderr if inside else "")
-        self.assertIn("Weft\n", text, done.stderr)
-        self.assertNotIn("other", text)
+        for program in self.programs():
+            done = run("-n", 1, starter, *options, program)
+            text = done.stdout + (done.stderr if inside else "")
+            self.assertIn("Weft\n", text, done.stderr)
+            self.assertNotIn("other", text)
 
     def test_env(self):
         self.check("env", "-u", "B", "A=1")
@@ -112,15 +135,17 @@ class Starters(Case):
         self.check("env", "A=1", "nice", "timeout", "90")
 
     def test_the_words_of_a_shell(self):
-        self.check_led("bash", "-c", f"{self.program('program', DEBIAN)}; exit $?")
+        for program in self.programs(old=False):
+            for shell in ("sh", "bash"):
+                self.check_led(shell, "-c", f"{program}; exit $?")
 
     def test_a_script(self):
-        program = self.program("program", DEBIAN)
-        for number, line in enumerate(("#!/bin/sh", "#!/usr/bin/env bash", "")):
-            script = self.folder / f"script{number}"
-            script.write_text(f"{line}\n{program}\n", encoding="utf-8")
-            script.chmod(0o755)
-            self.check_led(script)
+        for program in self.programs(old=False):
+            for number, line in enumerate(("#!/bin/sh", "#!/usr/bin/env bash", "")):
+                script = self.folder / f"script{number}"
+                script.write_text(f"{line}\n{program}\n", encoding="utf-8")
+                script.chmod(0o755)
+                self.check_led(script)
 
     def test_a_script_whose_first_line_names_the_program(self):
         program = self.program("program", MPICH, *self.rpath(self.others, old=True))
@@ -138,6 +163,13 @@ class Paths(Case):
     def test_runpath_joins(self):
         for library in (STANDARD, MPICH, DEBIAN):
             self.check_led(self.program("program", library, *self.rpath(self.others)))
+
+    def test_ranks_are_of_one_job(self):
+        for library, world in WORLDS.items():
+            for path in ([], self.rpath(self.others), self.rpath(self.others, old=True)):
+                program = self.program("program", library, *world, *path, source=SIZE)
+                done = run("-n", 2, program)
+                self.assertEqual((done.returncode, done.stdout.splitlines()), (0, ["2", "2"]), done.stderr)
 
     def test_the_folder_of_another_mpi_in_the_environment(self):
         self.check_led(self.program("program", STANDARD), LD_LIBRARY_PATH=str(self.others))

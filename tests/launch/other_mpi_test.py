@@ -32,6 +32,13 @@ int main(int argc, char **argv) {
   return 0;
 }
 """
+# Needs a library, which it finds by its DT_RPATH.
+LINKED = """
+#include <stddef.h>
+#include <unistd.h>
+int MPI_Init(void *a, void *b);
+int main(void) { return MPI_Init(NULL, NULL) || sleep(3); }
+"""
 # A large library without data that are zero at first, and a program that has written to memory of its own where the
 # library ends: the kernel puts one below the other.
 WITHOUT_ZEROS = """
@@ -99,6 +106,16 @@ class OtherMpi(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertRegex(done.stderr, rf'^weft: mpiexec: rank [01]: process \d+ \(loader\) has started another MPI library, '
                                           rf'"{self.at}/{name}" \(.*\), and is a job of one rank there. Remedy: .*\n$')
+
+    def test_a_program_behind_a_shell_with_an_rpath_is_named(self):
+        script = self.at / "script"
+        for name in ("libmpich.so.12", "libmpi_abi.so.1"):
+            self.compile(LINKED, "linked", f"-L{self.at}", f"-l:{name}", "-Wl,--disable-new-dtags", f"-Wl,-rpath,{self.at}")
+            script.write_text(f"#!/bin/sh\n{self.at}/linked\n", encoding="utf-8")
+            script.chmod(0o755)
+            for done in self.all(("sh", "-c", f"{self.at}/linked; true"), (script,)):
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f'(linked) has started another MPI library, "{self.at}/{name}" ', done.stderr)
 
     def test_a_library_that_is_only_loaded_is_no_mistake(self):
         for done in self.all((self.at / "loader", self.at / "libmpi.so.40"), (self.at / "loader", self.at / "libmpi.so.12", "no"),
