@@ -37,7 +37,7 @@ LINKED = """
 #include <stddef.h>
 #include <unistd.h>
 int MPI_Init(void *a, void *b);
-int main(void) { return MPI_Init(NULL, NULL) || sleep(3); }
+int main(void) { return MPI_Init(NULL, NULL) || sleep(SECONDS); }
 """
 # A large library without data that are zero at first, and a program that has written to memory of its own where the
 # library ends: the kernel puts one below the other.
@@ -87,6 +87,7 @@ class OtherMpi(unittest.TestCase):
             cls.compile(LIBRARY, name, "-shared", "-fPIC")
         cls.compile(LOADER, "loader", "-ldl")
         (cls.at / "small").mkdir()
+        (cls.at / "soon").mkdir()
         cls.compile(WITHOUT_ZEROS, "small/libmpi.so.12", "-shared", "-fPIC")
         cls.compile(BELOW, "below", "-D_GNU_SOURCE", "-ldl")
 
@@ -110,12 +111,29 @@ class OtherMpi(unittest.TestCase):
     def test_a_program_behind_a_shell_with_an_rpath_is_named(self):
         script = self.at / "script"
         for name in ("libmpich.so.12", "libmpi_abi.so.1"):
-            self.compile(LINKED, "linked", f"-L{self.at}", f"-l:{name}", "-Wl,--disable-new-dtags", f"-Wl,-rpath,{self.at}")
+            self.compile(LINKED, "linked", "-DSECONDS=3", f"-L{self.at}", f"-l:{name}", "-Wl,--disable-new-dtags", f"-Wl,-rpath,{self.at}")
             script.write_text(f"#!/bin/sh\n{self.at}/linked\n", encoding="utf-8")
             script.chmod(0o755)
             for done in self.all(("sh", "-c", f"{self.at}/linked; true"), (script,)):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn(f'(linked) has started another MPI library, "{self.at}/{name}" ', done.stderr)
+
+    def test_a_program_behind_a_shell_that_ends_too_soon_to_be_seen_is_named(self):
+        self.compile("int MPI_Init(void *a, void *b) { return a != b; }", "soon/libmpi.so.12", "-shared", "-fPIC")
+        self.compile(LINKED, "soon/linked", "-DSECONDS=0", f"-L{self.at}/soon", "-l:libmpi.so.12", "-Wl,--disable-new-dtags",
+                     "-Wl,-rpath,$ORIGIN")
+        first_lines = {"first": "#!/bin/sh\n", "none": "", "found": "#!/usr/bin/env bash\n"}
+        for name, line in first_lines.items():
+            (self.at / "soon" / name).write_text(f"{line}cd /\nA=1 {self.at}/soon/linked||exit 9\n", encoding="utf-8")
+            (self.at / "soon" / name).chmod(0o755)
+        jobs = [("sh", "-c", f"{self.at}/soon/linked; true"), ("bash", "-e", "-c", f"if true; then ({self.at}/soon/linked); fi"),
+                ("bash", "-e", self.at / "soon/first"), ("env", "A=1", "sh", "-c", f"exec {self.at}/soon/linked"),
+                ("-wdir", self.at / "soon", "sh", "-c", "./linked"), ("bash", "-eo", "pipefail", self.at / "soon/none"),
+                ("-wdir", self.at / "soon", "sh", "./none"), ("-wdir", self.at / "soon", "./first"), *((self.at / "soon" / name,) for name in first_lines)]
+        for job, done in zip(jobs, self.all(*jobs)):
+            self.assertEqual(done.returncode, 0, (job, done.stderr))
+            self.assertRegex(done.stderr, r'names ".*/linked", which loads another MPI\'s library \(libmpi.so.12 at .*\), so each rank '
+                                          r"runs alone. Remedy: ", job)
 
     def test_a_library_that_is_only_loaded_is_no_mistake(self):
         for done in self.all((self.at / "loader", self.at / "libmpi.so.40"), (self.at / "loader", self.at / "libmpi.so.12", "no"),

@@ -33,6 +33,17 @@ class Leading {
  public:
   explicit Leading(const Start& start) : start_(start) {}
 
+  std::vector<std::pair<std::string, std::vector<Library>>> run_shell() {
+    if (start_.option != "none") add_search_path();
+    std::vector<std::pair<std::string, std::vector<Library>>> all;
+    const Target target = target_of(start_.words, start_.folder);
+    for (std::string& file : programs_of_shell(target.shell, start_.folder)) {
+      std::vector<Library> libraries = libraries_of(file, value("LD_LIBRARY_PATH"), value("LD_PRELOAD"));
+      if (!libraries.empty()) all.emplace_back(std::move(file), std::move(libraries));
+    }
+    return all;
+  }
+
   Lead run() {
     lead_.target = target_of(start_.words, start_.folder);
     if (start_.option != "none") {
@@ -145,6 +156,10 @@ class Leading {
 
 Lead lead(const Start& start) {
   return Leading(start).run();
+}
+
+std::vector<std::pair<std::string, std::vector<Library>>> named_in_shell(const Start& start) {
+  return Leading(start).run_shell();
 }
 
 bool has_weft(const std::vector<Library>& libraries) {

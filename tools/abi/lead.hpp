@@ -35,6 +35,9 @@ struct Lead {
 
 [[nodiscard]] Lead lead(const Start& start);
 
+// The libraries of the programs that the text of a shell names, each with the program's file; none: it runs no shell.
+[[nodiscard]] std::vector<std::pair<std::string, std::vector<Library>>> named_in_shell(const Start& start);
+
 // Whether the libraries have Weft's runtime among them.
 [[nodiscard]] bool has_weft(const std::vector<Library>& libraries);
 

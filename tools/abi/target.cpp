@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "abi/target.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string_view>
@@ -86,6 +89,36 @@ void split_option_of_env(CommandWords& words) {
   words.insert(words.begin() + 1, split.begin(), split.end());
 }
 
+// Only regular files are read: the shell would not get again what a pipe has given.
+std::string text_of_file(const std::string& path) {
+  constexpr size_t longest = 64 << 10;
+  struct stat s;
+  if (stat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) return {};
+  std::string text(longest, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+// The words of a shell: its options, and then a text behind -c, or the file of a script.
+std::string text_of_shell(const CommandWords& words, const std::string& folder) {
+  bool is_text = false;
+  for (size_t at = 1; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    const bool is_option = word.size() > 1 && (word[0] == '-' || word[0] == '+');
+    if (is_option && word[1] != '-' && word.find('c') != std::string::npos) is_text = true;
+    if (is_option && word[1] != '-' && (word.back() == 'o' || word.back() == 'O')) ++at;  // bash -eo pipefail
+    if (is_option) continue;
+    if (is_text) return word;
+    std::string in_folder = folder;
+    in_folder.append(in_folder.empty() ? "" : "/").append(word);
+    std::string text = text_of_file(in_folder);
+    return text.empty() ? text_of_file(word) : text;  // target_of() has put the folder before the file of a script
+  }
+  return {};
+}
+
 // The words behind a starter and its own; empty: it starts none.
 CommandWords behind(const Starter& starter, const CommandWords& words) {
   size_t at = starter.subcommand ? 2 : 1;
@@ -108,25 +141,40 @@ Target target_of(std::vector<std::string> words, const std::string& folder) {
   for (int turn = 0; turn < most_starters && !words.empty(); ++turn) {
     const std::string file = file_of_program(words[0], folder);
     const std::string_view name = last_part(words[0]);
-    if (file.empty() || is_shell(name)) return {Runs::unknown, file};
-    if (is_python(name)) return {Runs::python, file};
+    if (file.empty()) return {Runs::unknown, file, {}};
+    if (is_shell(name)) return {Runs::unknown, file, words};
+    if (is_python(name)) return {Runs::python, file, {}};
     const auto* const starter =
         std::find_if(std::begin(starters), std::end(starters), [&](const Starter& s) { return s.name == name; });
     if (starter != std::end(starters)) {
       if (name == "env") split_option_of_env(words);
       CommandWords rest = behind(*starter, words);
-      if (rest.empty()) return {Runs::unknown, file};
+      if (rest.empty()) return {Runs::unknown, file, {}};
       words = std::move(rest);
       continue;
     }
     bool script = false;
     CommandWords line = interpreter_of(file, script);
-    if (!script) return {Runs::program, file};
-    if (line.empty()) return {Runs::unknown, file};
+    if (!script) return {Runs::program, file, {}};
+    if (line.empty()) return {Runs::unknown, file, {"sh", file}};  // as execvp() does
     words[0] = file;
     words.insert(words.begin(), line.begin(), line.end());
   }
   return {};
+}
+
+std::vector<std::string> programs_of_shell(const std::vector<std::string>& shell, const std::string& folder) {
+  constexpr size_t most = 64;
+  constexpr std::string_view separators(" \t\r\n;|&()<>{}`'\"\0", 17);
+  const std::string text = text_of_shell(shell, folder);
+  std::vector<std::string> files;
+  for (size_t begin = 0, end = 0; begin < text.size() && files.size() < most; begin = end + 1) {
+    end = std::min(text.find_first_of(separators, begin), text.size());
+    if (end == begin) continue;
+    const std::string file = file_of_program(text.substr(begin, end - begin), folder);
+    if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+  return files;
 }
 
 }  // namespace weft::abi

@@ -19,10 +19,17 @@ enum class Runs : uint8_t {
 
 struct Target {
   Runs runs = Runs::unknown;
-  std::string file;  // as seen from here; empty: there is none
+  std::string file;                // as seen from here; empty: there is none
+  std::vector<std::string> shell;  // the shell and its words, if it is one
 };
 
 // `words`: the command; `folder`: where it starts, empty: here.
 [[nodiscard]] Target target_of(std::vector<std::string> words, const std::string& folder);
+
+// Files of the programs that a shell's words or the first 64 KiB of its script name, by their paths or as PATH finds
+// them, each once, 64 at most. Variables and other expressions are not resolved, and such a program need not be
+// started.
+[[nodiscard]] std::vector<std::string> programs_of_shell(const std::vector<std::string>& shell,
+                                                         const std::string& folder);
 
 }  // namespace weft::abi

@@ -8,15 +8,34 @@
 
 #include "abi/lead.hpp"
 #include "base/message.hpp"
+#include "base/setting.hpp"
 
 namespace weft::mpiexec {
 namespace {
 
-abi::Lead lead_of(const Command& command, const Program& program) {
-  return abi::lead({.words = program.words,
-                    .folder = program.folder,
-                    .variable = [&](const std::string& name) { return command.variable(program, name); },
-                    .option = command.abi});
+abi::Start start_of(const Command& command, const Program& program) {
+  return {.words = program.words,
+          .folder = program.folder,
+          .variable = [&](const std::string& name) { return command.variable(program, name); },
+          .option = command.abi};
+}
+
+// That another MPI's library is among those of a program, and what to do about it; empty: none is.
+std::string other_among(const std::vector<abi::Library>& libraries) {
+  if (abi::has_weft(libraries)) return {};
+  for (const abi::Library& library : libraries) {
+    const abi::Face* const face = abi::face_of(library.name);
+    const bool is_foreign = face != nullptr && face->option == nullptr;
+    const bool is_found = !library.file.empty();
+    if (face == nullptr || (!is_found && !is_foreign)) continue;
+    std::string said =
+        is_foreign ? std::string("was built with ") + face->label + " (" : "loads another MPI's library (";
+    said.append(library.name);
+    said += is_found ? " at " + library.file + "), so each rank runs alone" : "), whose library is not found";
+    said += ". Remedy: compile it with Weft's mpicc";
+    return said + (is_foreign ? "" : ", or take away the DT_RPATH or the --abi that leads there");
+  }
+  return {};
 }
 
 bool has(const std::vector<Variable>& list, const std::string& name) {
@@ -43,19 +62,12 @@ void add_variables(Command& command, const std::vector<std::vector<Variable>>& l
 }  // namespace
 
 std::string other_library(const Command& command, const Program& program) {
-  const abi::Lead lead = lead_of(command, program);
-  if (abi::has_weft(lead.libraries)) return {};
-  for (const abi::Library& library : lead.libraries) {
-    const abi::Face* const face = abi::face_of(library.name);
-    const bool is_foreign = face != nullptr && face->option == nullptr;
-    const bool is_found = !library.file.empty();
-    if (face == nullptr || (!is_found && !is_foreign)) continue;
-    std::string said =
-        is_foreign ? std::string("was built with ") + face->label + " (" : "loads another MPI's library (";
-    said.append(library.name);
-    said += is_found ? " at " + library.file + "), so each rank runs alone" : "), whose library is not found";
-    said += ". Remedy: compile it with Weft's mpicc";
-    return said + (is_foreign ? "" : ", or take away the DT_RPATH or the --abi that leads there");
+  const abi::Start start = start_of(command, program);
+  std::string said = other_among(abi::lead(start).libraries);
+  if (!said.empty()) return said;
+  for (const auto& [file, libraries] : abi::named_in_shell(start)) {
+    const std::string of_named = other_among(libraries);
+    if (!of_named.empty()) return "names " + base::quoted_path(file) + ", which " + of_named;
   }
   return {};
 }
@@ -64,7 +76,7 @@ void choose_abi(Command& command) {
   std::set<std::string> told;
   std::vector<std::vector<Variable>> added;
   for (const Program& program : command.programs) {
-    abi::Lead lead = lead_of(command, program);
+    abi::Lead lead = abi::lead(start_of(command, program));
     added.push_back(std::move(lead.variables));
     for (const base::Problem& problem : lead.problems) {
       if (told.insert(problem.cause).second) base::tell(problem);

@@ -13,8 +13,8 @@ namespace weft::mpiexec {
 // Adds the variables that lead there to the command, and tells notes and problems once; with --quiet, problems alone.
 void choose_abi(Command& command);
 
-// That a program loads another MPI's library than Weft's, and the remedy: "was built with Open MPI (libmpi.so.40 at
-// ...". Empty: it does not.
+// That a program, or one that the text of a shell names, loads another MPI's library than Weft's, and the remedy: "was
+// built with Open MPI (libmpi.so.20 at ...". Empty: it does not.
 [[nodiscard]] std::string other_library(const Command& command, const Program& program);
 
 }  // namespace weft::mpiexec
