@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-# setup.sh [build] [mpi4py] [test] [ci] [aarch64] [machine] [vendors]: installs what those steps need and this machine
+# setup.sh [build] [mpi4py] [test] [ci] [aarch64] [machine] [vendors] [chroot]: installs what those steps need and this machine
 # lacks, by apt. It looks for the thing itself and not for its package, so that a compiler or a Python from elsewhere
 # counts. Quiet when nothing is missing.
 set -euo pipefail
@@ -86,8 +86,12 @@ for part in "${@:-build}"; do
       need libamdhip64-5 hip_compiler
       need libhiprtc-builtins5 hip_compiler
       ;;
+    chroot)  # of releases of Debian: packaging/chroot.sh
+      need mmdebstrap has mmdebstrap
+      need iproute2 has ip
+      ;;
     *)
-      echo "setup.sh: unknown part $part (build, mpi4py, test, ci, aarch64, machine, vendors)" >&2
+      echo "setup.sh: unknown part $part (build, mpi4py, test, ci, aarch64, machine, vendors, chroot)" >&2
       exit 2
       ;;
   esac
