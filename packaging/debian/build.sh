@@ -101,15 +101,22 @@ END
   sed -n '/^Redistribution/,$p' "$source/LICENSE" | sed -e 's/^$/./' -e 's/^/ /'
 } >"$source/debian/copyright"
 
+across=()   # mmdebstrap's options
+profiles=() # dpkg-buildpackage's and apt's options
+if [ "$host_arch" != "$build_arch" ]; then
+  across=(--architectures="$build_arch,$host_arch" --include="crossbuild-essential-$host_arch")
+  profiles=("-a$host_arch" -Pcross,nocheck)
+fi
+
 if [ -n "$keep" ] && [ -f "$keep" ]; then
   mkdir "$chroot"
   tar -xf "$keep" -C "$chroot"
 else
-  make_chroot "$chroot" "$suite" "$mirror" --variant=buildd
+  make_chroot "$chroot" "$suite" "$mirror" --variant=buildd "${across[@]}"
   inside "$chroot" --bind "$work/source" /source bash -ec "
     apt-get -qq update
     cd /source/$tree
-    apt-get -qq -y build-dep .
+    apt-get -qq -y ${profiles[*]} build-dep .
     apt-get -qq -y install lintian ${ccache:+ccache} >/dev/null"
   [ -z "$keep" ] || tar -cf "$keep" -C "$chroot" .
 fi
@@ -122,7 +129,7 @@ fi
 inside "$chroot" "${options[@]}" bash -ec "
   if [ -d /ccache ]; then export CCACHE_DIR=/ccache CCACHE_BASEDIR=/source; else export CCACHE_DISABLE=1; fi
   cd /source/$tree
-  dpkg-buildpackage -b -us -uc
+  dpkg-buildpackage -b -us -uc ${profiles[*]}
   cd ..
   lintian --version
   lintian --allow-root --fail-on error,warning --info --display-info --pedantic --show-overrides ./*.changes"
@@ -131,5 +138,5 @@ inside "$chroot" "${options[@]}" bash -ec "
 mkdir -p "$out/dbgsym"
 rm -f "$out"/weft* "$out"/dbgsym/*
 mv "$work"/source/*-dbgsym_* "$out/dbgsym/"
-mv "$work"/source/weft* "$out/" 2>/dev/null || true
+mv "$work"/source/weft*_* "$out/"
 ls -l "$out" "$out/dbgsym"
