@@ -29,16 +29,18 @@ if(WEFT_SANITIZE)
   endif()
 endif()
 
-# Shared libraries of ours bring the C++ runtime with them. Those whose names come from sources of their own hide all names of
-# archives. The linker of zig does not know the option, and the lists of exported names do the same.
+# Shared libraries of ours have the C++ runtime inside. Those without a list of what they export hide the names of archives.
+# Functions of a library call its own ones, whatever functions of these names the program has. The linker of zig knows neither
+# option: a list hides the names of C++, no library of ours calls functions that it exports, and scripts of names, which it
+# takes by -T alone, leave its own layout as it is.
 set(weft_runtime_inside -static-libstdc++ -static-libgcc -Wl,-z,defs)
 include(CheckLinkerFlag)
-check_linker_flag(CXX -Wl,--exclude-libs,ALL WEFT_LINKER_HIDES_ARCHIVES)
-if(WEFT_LINKER_HIDES_ARCHIVES)
+check_linker_flag(CXX -Wl,-Bsymbolic-functions,--exclude-libs,ALL WEFT_LINKER_HIDES_NAMES)
+if(WEFT_LINKER_HIDES_NAMES)
   set(weft_archives_hidden -Wl,--exclude-libs,ALL)
-endif()
-# Functions of a library call its own ones, whatever functions of these names the program has.
-check_linker_flag(CXX -Wl,-Bsymbolic-functions WEFT_LINKER_BINDS_FUNCTIONS)
-if(WEFT_LINKER_BINDS_FUNCTIONS)
   set(weft_own_functions -Wl,-Bsymbolic-functions)
+  set(weft_names_option "")
+else()
+  set(weft_archives_hidden -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/no_cxx_names.map)
+  set(weft_names_option -Wl,-T,)
 endif()
