@@ -22,6 +22,8 @@ v/bin/python -c 'from mpi4py import MPI; assert MPI.COMM_WORLD.size == 1 and "We
 fortran=v/bin/mpifort
 [ -x $fortran ] || fortran=
 "$root/packaging/programs.sh" v/bin/mpicc v/bin/mpicxx "$fortran" v/bin/mpiexec v/bin/mpirun
+# Names of the C++ runtime inside are for no other library of the process.
+if find v/lib -name '*.so*' -not -path 'v/lib/python*' -print0 | xargs -0 nm -D --defined-only 2>&1 | grep -E ' _Z([nd]|N?S)'; then exit 1; fi
 v/bin/weft selftest
 v/bin/pip uninstall -q -y weft-mpi
 files >after
