@@ -73,6 +73,7 @@ for part in "${@:-build}"; do
       ;;
     aarch64)  # from another processor: cmake/aarch64.cmake
       need g++-aarch64-linux-gnu has aarch64-linux-gnu-g++
+      need gfortran-aarch64-linux-gnu has aarch64-linux-gnu-gfortran  # for the wheel
       need qemu-user has qemu-aarch64
       need libgtest-dev:arm64 test -f /usr/lib/aarch64-linux-gnu/libgtest.a
       need libhwloc-dev:arm64 test -f /usr/lib/aarch64-linux-gnu/libhwloc.so
