@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-# setup.sh [build] [mpi4py] [test] [ci] [aarch64] [machine] [vendors] [chroot]: installs what those steps need and this machine
-# lacks, by apt. It looks for the thing itself and not for its package, so that a compiler or a Python from elsewhere
+# setup.sh [build] [mpi4py] [test] [ci] [aarch64] [machine] [vendors] [chroot] [builds]: installs what those steps need
+# and this machine lacks, by apt. It looks for the thing itself and not for its package, so that a compiler or a Python from elsewhere
 # counts. Quiet when nothing is missing.
 set -euo pipefail
 
@@ -91,8 +91,13 @@ for part in "${@:-build}"; do
       need mmdebstrap has mmdebstrap
       need iproute2 has ip
       ;;
+    builds)  # other build systems: tests/abi/build_systems.sh
+      need meson has meson
+      need automake has automake
+      need autoconf-archive test -f /usr/share/aclocal/ax_mpi.m4
+      ;;
     *)
-      echo "setup.sh: unknown part $part (build, mpi4py, test, ci, aarch64, machine, vendors, chroot)" >&2
+      echo "setup.sh: unknown part $part (build, mpi4py, test, ci, aarch64, machine, vendors, chroot, builds)" >&2
       exit 2
       ;;
   esac
