@@ -31,15 +31,16 @@ export CC=cc CXX=c++ CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1
 settings=()
 if [ -n "$glibc" ]; then
   tree+=-$arch-$glibc
-  "$tools/bin/pip" install -q ziglang
+  "$tools/bin/pip" install -q "ziglang~=0.17.1"
   zig=$("$tools/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
   "$root/packaging/wheel/zig.sh" "$zig" "$arch-linux-gnu" "$glibc" "$tree-tools"
   settings=(-C cmake.define.CMAKE_TOOLCHAIN_FILE="$tree-tools/toolchain.cmake" -C cmake.define.WEFT_WERROR=OFF)
   unset CC CXX
 fi
 made=$(mktemp -d)
+trap 'rm -rf "$root"/packaging/wheel/LICENSE* "$made"' EXIT
 cp "$root/LICENSE" "$root/packaging/wheel/LICENSE"
-trap 'rm -rf "$root/packaging/wheel/LICENSE" "$made"' EXIT
+cp /usr/share/doc/libhwloc-dev/copyright "$root/packaging/wheel/LICENSE.hwloc"  # hwloc is inside (packaging/licences.md)
 "$tools/bin/python" -m build --wheel --no-isolation --outdir "$made" -C build-dir="$tree" "${settings[@]}" "$root/packaging/wheel"
 tag=$("$tools/bin/auditwheel" show "$made"/weft_mpi-*.whl | grep -oE 'manylinux_[0-9]+_[0-9]+_[a-z0-9_]+' | head -n 1)
 "$tools/bin/wheel" tags --remove --platform-tag "$tag" "$made"/weft_mpi-*.whl
