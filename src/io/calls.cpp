@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/message.hpp"
-#include "base/setting.hpp"
+#include "base/test_setting.hpp"
 
 namespace weft::io {
 namespace {
@@ -27,7 +27,7 @@ constinit base::TextSetting faults{
              "\"delay=1000\": "
              "microseconds of each call",
      .level = base::Level::expert}};
-WEFT_SETTING(faults);
+WEFT_TEST_SETTING(faults);
 
 int open_file(const char* path, int flags, mode_t mode) {
   return ::open(path, flags, mode);

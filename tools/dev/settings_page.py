@@ -30,6 +30,8 @@ variables of MPI_T too ([tools.md](tools.md)).
 
 *e* marks settings for experts; a default is in bold.
 """
+# Settings that builds without tests do not have.
+FOR_TESTS = {"WEFT_MOCK", "WEFT_IO_FAULTS", "WEFT_OFFLOAD_FAULTS"}
 # The first group whose expression fits has the setting.
 GROUPS = [
     ("Algorithms of collective operations", r"_(ALGORITHM|SHORT_MSG)$", "See [tune.md](tune.md#algorithms-of-collective-operations). A "
@@ -66,7 +68,7 @@ def values(row):
 
 def page(settings):
     parts = []
-    left = list(settings)
+    left = [row for row in settings if row["name"] not in FOR_TESTS]
     for title, expression, see in GROUPS:
         members = [row for row in left if re.search(expression, row["name"])]
         left = [row for row in left if row not in members]

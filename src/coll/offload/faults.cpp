@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "base/setting.hpp"
+#include "base/test_setting.hpp"
 
 namespace weft::coll::offload {
 
@@ -17,7 +17,7 @@ constinit base::TextSetting faults_setting{
              "(fails on rank R alone)",
      .subject = base::Subject::start,
      .alike = true}};
-WEFT_SETTING(faults_setting);
+WEFT_TEST_SETTING(faults_setting);
 
 constinit Faults asked;
 

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "base/message.hpp"
-#include "base/setting.hpp"
+#include "base/test_setting.hpp"
 #include "transport/api/failure.hpp"
 
 namespace weft::transport::mock {
@@ -26,7 +26,7 @@ constinit base::TextSetting mock_setting{
     {.name = "WEFT_MOCK",
      .help = "faults to play in tests: full=N,denied=N,nostaging=N,delay=N,late=N,lost=N",
      .subject = base::Subject::messages}};
-WEFT_SETTING(mock_setting);
+WEFT_TEST_SETTING(mock_setting);
 
 // Counts events and picks every Nth. Thread-safe.
 class EveryNth {
