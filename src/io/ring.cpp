@@ -188,7 +188,8 @@ class Ring {
   void end(uint64_t tag, int32_t result) {
     PieceJob* job = reads_.end(tag);
     if (job == nullptr) {
-      core::transport_failed(
+      core::failed(
+          core::FailureCause::transport,
           {.cause = "io_uring ended a read of a file that was not under way",
            .remedy = "something has written into memory that is not its own; WEFT_IO_URING=off reads by threads"});
     }

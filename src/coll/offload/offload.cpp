@@ -128,8 +128,8 @@ Counts counts() {
 namespace {
 
 [[noreturn]] void no_memory() {  // the others would wait for this rank
-  core::out_of_memory(
-      {.cause = "no memory for an offloaded collective operation", .remedy = "free memory on this host"});
+  core::failed(core::FailureCause::memory,
+               {.cause = "no memory for an offloaded collective operation", .remedy = "free memory on this host"});
 }
 
 // A rank's vote, of which the lowest counts: all is well, or the rank that says no. One that gave up since another one

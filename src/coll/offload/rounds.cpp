@@ -81,8 +81,8 @@ void Rounds::gather(const void* mine, int64_t bytes, void* all) {
   plan::allgather(*schedule_, {const_cast<void*>(mine), bytes, &byte_type}, Blocks(all, bytes, byte_type));
   request_ = new_composite(comm_);
   if (request_ == nullptr || schedule_->error() != core::no_error) {  // the others would wait for this rank
-    core::out_of_memory({.cause = "no memory to make a group for offloaded collective operations",
-                         .remedy = "free memory on this host"});
+    core::failed(core::FailureCause::memory, {.cause = "no memory to make a group for offloaded collective operations",
+                                              .remedy = "free memory on this host"});
   }
   schedule_->start(*request_);
 }

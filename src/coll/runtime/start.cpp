@@ -26,7 +26,7 @@ std::vector<Row> read_tuning_file() {
   std::vector<core::DevicePipe> pipes;
   if (!read_table(path, rows, problem, &pipes)) {
     if (core::identity->rank != 0) ::sleep(2);  // rank 0 says so, unless its file is another one, and ends the job
-    core::start_failed(problem);
+    core::failed(core::FailureCause::start, problem);
   }
   core::set_device_pipes(std::move(pipes));
   return rows;
@@ -41,7 +41,7 @@ bool chooses_offload(const std::vector<Row>& rows) {
 uint64_t start() {
   std::vector<Row> rows = read_tuning_file();
   base::Problem problem;
-  if (!offload::open(problem)) core::start_failed(problem);
+  if (!offload::open(problem)) core::failed(core::FailureCause::start, problem);
   const offload::Component* const component = offload::active();
   const uint64_t sum = open_choices(std::move(rows), component != nullptr ? component->name : nullptr);
   offload::tell_unused(chooses_offload(rows_of_settings()), chooses_offload(rows_in_force()));

@@ -77,7 +77,8 @@ ExchangeBuffers& ExchangeBuffers::of(core::Comm& comm) {
     buffers.reset(new (std::nothrow) ExchangeBuffers(comm));
     if (buffers != nullptr) buffers->founding_.reset(new (std::nothrow) Founding(*buffers));
     if (buffers == nullptr || buffers->founding_ == nullptr) {
-      core::out_of_memory({.cause = "no memory for a communicator", .remedy = "free memory on this host"});
+      core::failed(core::FailureCause::memory,
+                   {.cause = "no memory for a communicator", .remedy = "free memory on this host"});
     }
   }
   return *buffers;
@@ -93,7 +94,8 @@ void ExchangeBuffers::found() {
   if (begun_.exchange(true, std::memory_order_relaxed)) return;
   core::Request* request = new_composite(comm_);
   if (request == nullptr) {
-    core::out_of_memory({.cause = "no memory for a communicator", .remedy = "free memory on this host"});
+    core::failed(core::FailureCause::memory,
+                 {.cause = "no memory for a communicator", .remedy = "free memory on this host"});
   }
   request->owner = this;
   request->on_done = founded;

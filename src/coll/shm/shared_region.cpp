@@ -95,9 +95,10 @@ void SharedRegion::make_chunks() {
   }
   (void)spread(founders_of(comm_), 0, &area_, sizeof area_);  // an error returns below
   if (area_ < least_area || area_ > most_area || area_ % area_step != 0) {
-    core::protocol_error(comm_.job_rank(0), {.cause = "a communicator's first rank tells of " + std::to_string(area_) +
-                                                      " bytes for a rank's chunks",
-                                             .remedy = "run all ranks with the same version of Weft"});
+    core::failed(
+        core::FailureCause::protocol, comm_.job_rank(0),
+        {.cause = "a communicator's first rank tells of " + std::to_string(area_) + " bytes for a rank's chunks",
+         .remedy = "run all ranks with the same version of Weft"});
   }
   scratch_.reset(new (std::nothrow) unsigned char[static_cast<size_t>(2 * scratch_bytes)]);
   bool can_read = scratch_ != nullptr && reads_all();
@@ -111,7 +112,8 @@ void SharedRegion::make_chunks() {
 SharedRegion& SharedRegion::made(core::Comm& comm) {
   if (comm.region == nullptr) comm.region = new (std::nothrow) SharedRegion(comm);
   if (comm.region == nullptr) {  // the others would wait for this rank
-    core::out_of_memory({.cause = "no memory for a communicator", .remedy = "free memory on this host"});
+    core::failed(core::FailureCause::memory,
+                 {.cause = "no memory for a communicator", .remedy = "free memory on this host"});
   }
   return *comm.region;
 }

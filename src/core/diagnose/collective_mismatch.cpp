@@ -186,16 +186,15 @@ std::string text_of(const char* call, int32_t root, int64_t bytes, bool with_roo
   const bool bytes = has_one_size(ours.call) && ours.bytes != theirs.bytes;
   char name[64] = "";
   if (wait_record.name != nullptr) wait_record.name(comm, name, sizeof name);
-  protocol_error(
-      theirs.from,
-      {.cause = "ranks disagree about collective operation " + std::to_string(ours.order) + " of " +
-                (name[0] != 0        ? std::string(name)
-                 : ours.context == 0 ? "MPI_COMM_WORLD"
-                                     : "communicator " + std::to_string(ours.context / 2)) +
-                ": rank " + std::to_string(identity->rank) + " waits in " +
-                text_of(ours.call, ours.root, ours.bytes, root, bytes) + ", rank " + std::to_string(theirs.from) +
-                " calls " + text_of(theirs.call, theirs.root, theirs.bytes, root, bytes),
-       .remedy = "call the same operations in the same order, with the same sizes and root, on all ranks"});
+  failed(FailureCause::protocol, theirs.from,
+         {.cause = "ranks disagree about collective operation " + std::to_string(ours.order) + " of " +
+                   (name[0] != 0        ? std::string(name)
+                    : ours.context == 0 ? "MPI_COMM_WORLD"
+                                        : "communicator " + std::to_string(ours.context / 2)) +
+                   ": rank " + std::to_string(identity->rank) + " waits in " +
+                   text_of(ours.call, ours.root, ours.bytes, root, bytes) + ", rank " + std::to_string(theirs.from) +
+                   " calls " + text_of(theirs.call, theirs.root, theirs.bytes, root, bytes),
+          .remedy = "call the same operations in the same order, with the same sizes and root, on all ranks"});
 }
 
 void judge(const WaitRecord& wait_record, const Comm& comm, const Past& ours) {

@@ -118,15 +118,16 @@ bool tick() {
     if (job == nullptr) continue;
     const Being being = being_of(*job, rank, with.generation);
     if (LostWay way; being == Being::there && job->far && way_stays_lost(rank, way))
-      peer_lost(rank, {.cause = way.cause, .remedy = way.remedy});
+      failed(FailureCause::peer, rank, {.cause = way.cause, .remedy = way.remedy});
     if (being != Being::lost) continue;
     if (!std::exchange(with.suspected, true)) continue;
     const uint32_t pid = line_in(*job, rank).pid.load(std::memory_order_relaxed);
     const bool unreached = job->far && has_ended(*job);
-    peer_lost(rank, {.cause = "a process of job " + job->id + " (pid " + std::to_string(pid) +
-                              "), which this process is connected with, has ended without MPI_Finalize" +
-                              (unreached ? ", or its host cannot be reached any more" : ""),
-                     .remedy = "see the messages of that job; MPI_Comm_disconnect makes two jobs independent"});
+    failed(FailureCause::peer, rank,
+           {.cause = "a process of job " + job->id + " (pid " + std::to_string(pid) +
+                     "), which this process is connected with, has ended without MPI_Finalize" +
+                     (unreached ? ", or its host cannot be reached any more" : ""),
+            .remedy = "see the messages of that job; MPI_Comm_disconnect makes two jobs independent"});
   }
   return !shared->empty();
 }
@@ -362,7 +363,8 @@ bool share_with_other(int32_t rank, int32_t by) {
   with.generation = line != nullptr ? line->generation.load(std::memory_order_acquire) : 0;
   if (ticker == nullptr) ticker = new base::Ticker(std::chrono::milliseconds(100), 1, tick);
   if (!ticker->start()) {
-    out_of_memory({.cause = "no thread to look after the processes of another job", .remedy = "raise ulimit -u"});
+    failed(FailureCause::memory,
+           {.cause = "no thread to look after the processes of another job", .remedy = "raise ulimit -u"});
   }
   ticker->need();
   return true;

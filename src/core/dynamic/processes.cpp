@@ -58,9 +58,9 @@ void write_tie(int32_t job_rank, bool on) {
   const int32_t ours = identity->place_here();
   const int32_t theirs = identity->job.place_here(job_rank);
   if (on ? ties.tie(ours, theirs) : ties.cut(ours, theirs)) return;
-  out_of_memory({.cause = "cannot note in the job's shared memory that processes are connected",
-                 .error = errno,
-                 .remedy = "free memory on this host, or raise the job's memory limit"});
+  failed(FailureCause::memory, {.cause = "cannot note in the job's shared memory that processes are connected",
+                                .error = errno,
+                                .remedy = "free memory on this host, or raise the job's memory limit"});
 }
 
 // More processes share this host's processors than at the start.

@@ -204,8 +204,8 @@ void Matcher::hold(const Envelope& wanted) {
 void Matcher::raise_stamp(Envelope& envelope) {
   if (latest_ == nullptr) latest_ = new (std::nothrow) Latest;
   if (latest_ == nullptr)
-    out_of_memory(
-        {.cause = "no memory to keep a message that came before its receive", .remedy = "free memory on this host"});
+    failed(FailureCause::memory,
+           {.cause = "no memory to keep a message that came before its receive", .remedy = "free memory on this host"});
   const uint64_t key = uint64_t{envelope.context} << 32 | static_cast<uint32_t>(envelope.source);
   auto [entry, fresh] = latest_->stamps.try_emplace(key, envelope.stamp);
   if (fresh) return;

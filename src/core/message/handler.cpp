@@ -22,24 +22,25 @@ namespace {
 constinit const Handler* by_kind[kind_limit] = {};
 
 [[gnu::cold, noreturn]] void reject_unknown(const transport::Arrival& arrival) {
-  protocol_error(arrival.from, {.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
-                                .remedy = "run all ranks with the same version of Weft"});
+  failed(FailureCause::protocol, arrival.from,
+         {.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
+          .remedy = "run all ranks with the same version of Weft"});
 }
 
 [[gnu::cold, noreturn]] void reject_short(const transport::Arrival& arrival, size_t bytes) {
   const Handler* handler = handler_of(arrival.kind);
-  protocol_error(arrival.from, {.cause = "a message of kind " + std::to_string(arrival.kind) + " (" +
-                                         (handler != nullptr ? handler->name : "unknown") +
-                                         ") is too short: " + std::to_string(arrival.bytes) +
-                                         " bytes instead of at least " + std::to_string(bytes),
-                                .remedy = "run all ranks with the same version of Weft"});
+  failed(FailureCause::protocol, arrival.from,
+         {.cause = "a message of kind " + std::to_string(arrival.kind) + " (" +
+                   (handler != nullptr ? handler->name : "unknown") + ") is too short: " +
+                   std::to_string(arrival.bytes) + " bytes instead of at least " + std::to_string(bytes),
+          .remedy = "run all ranks with the same version of Weft"});
 }
 
 [[gnu::cold, noreturn]] void reject_pushed(const transport::Arrival& arrival) {
-  protocol_error(arrival.from,
-                 {.cause = "the data of a message of kind " + std::to_string(arrival.kind) + " (" +
-                           handler_of(arrival.kind)->name + ") " + (arrival.pushed ? "follow it" : "do not follow it"),
-                  .remedy = "run all ranks with the same version of Weft"});
+  failed(FailureCause::protocol, arrival.from,
+         {.cause = "the data of a message of kind " + std::to_string(arrival.kind) + " (" +
+                   handler_of(arrival.kind)->name + ") " + (arrival.pushed ? "follow it" : "do not follow it"),
+          .remedy = "run all ranks with the same version of Weft"});
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ std::string check_handlers(std::span<const Handler* const> rows) {
 
 void open_handlers() {
   if (const std::string wrong = check_handlers(all_handlers()); !wrong.empty()) {
-    start_failed({.cause = wrong, .remedy = "this is a defect of Weft: please report it"});
+    failed(FailureCause::start, {.cause = wrong, .remedy = "this is a defect of Weft: please report it"});
   }
   for (const Handler* row : all_handlers()) by_kind[row->kind] = row;
 }

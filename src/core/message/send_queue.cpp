@@ -35,7 +35,8 @@ namespace {
 Waiting* new_waiting(uint32_t payload) {
   void* memory = std::malloc(sizeof(Waiting) + payload);
   if (memory == nullptr) {
-    out_of_memory({.cause = "no memory to queue a message whose way is full", .remedy = "free memory on this host"});
+    failed(FailureCause::memory,
+           {.cause = "no memory to queue a message whose way is full", .remedy = "free memory on this host"});
   }
   return ::new (memory) Waiting{};
 }

@@ -60,9 +60,9 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
     const size_t room = pooled ? pooled_bytes : static_cast<size_t>(bytes);
     u = static_cast<Unexpected*>(std::malloc(sizeof(Unexpected) + room));
     if (u == nullptr) {
-      out_of_memory({.cause = "no memory for a message of " + std::to_string(message_bytes) +
-                              " bytes that came before its receive",
-                     .remedy = "post receives earlier, free memory, or lower WEFT_UNEXPECTED_LIMIT"});
+      failed(FailureCause::memory, {.cause = "no memory for a message of " + std::to_string(message_bytes) +
+                                             " bytes that came before its receive",
+                                    .remedy = "post receives earlier, free memory, or lower WEFT_UNEXPECTED_LIMIT"});
     }
   }
   *u = Unexpected{.envelope = envelope,

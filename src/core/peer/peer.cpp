@@ -34,9 +34,9 @@ void PeerTable::open(int32_t ranks) {
   bytes_ = static_cast<size_t>(ranks) * sizeof *entries_;
   void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
-    start_failed({.cause = "no address space for a table of " + std::to_string(ranks) + " ranks",
-                  .error = errno,
-                  .remedy = "raise the limit on address space (ulimit -v)"});
+    failed(FailureCause::start, {.cause = "no address space for a table of " + std::to_string(ranks) + " ranks",
+                                 .error = errno,
+                                 .remedy = "raise the limit on address space (ulimit -v)"});
   }
   (void)madvise(memory, bytes_, MADV_NOHUGEPAGE);  // a peer costs a page here, not 2 MiB
   entries_ = static_cast<std::atomic<uintptr_t>*>(memory);
@@ -56,7 +56,8 @@ Peer* Peers::connect(int32_t job_rank) {
   made->generation = generation_of(job_rank);
   made->transport = &transports.to(job_rank);
   made->endpoint = made->transport->connect(job_rank);
-  if (made->endpoint == nullptr) peer_lost(job_rank, {.cause = "there is no way to rank " + std::to_string(job_rank)});
+  if (made->endpoint == nullptr)
+    failed(FailureCause::peer, job_rank, {.cause = "there is no way to rank " + std::to_string(job_rank)});
   made->lane_map = made->endpoint->lanes();
   if (made->lane_map.mask != 0) made->stamps = new Stamps;
   made->counts = made->lane_map.parts() && !made->transport->capabilities().drains;
@@ -97,7 +98,8 @@ void Peers::open(int32_t ranks) {
   table.open(ranks);
   done_send = base::make_object<Request>();
   if (done_send == nullptr) {
-    start_failed({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
+    failed(FailureCause::start,
+           {.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
   }
   done_send->kind = base::Kind::request;
   done_send->done = true;

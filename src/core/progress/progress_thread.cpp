@@ -64,9 +64,9 @@ void start_progress_thread() {
   const int error = pthread_create(&service, nullptr, run, nullptr);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) {
-    start_failed({.cause = "the system gives no thread for progress (WEFT_PROGRESS)",
-                  .error = error,
-                  .remedy = "raise the limit of processes (ulimit -u), or set WEFT_PROGRESS=off"});
+    failed(FailureCause::start, {.cause = "the system gives no thread for progress (WEFT_PROGRESS)",
+                                 .error = error,
+                                 .remedy = "raise the limit of processes (ulimit -u), or set WEFT_PROGRESS=off"});
   }
   pthread_setname_np(service, "weft-progress");
   runs = true;

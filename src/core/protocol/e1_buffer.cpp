@@ -84,9 +84,10 @@ bool send_buffer(Request& r, bool* no_staging) {
 namespace {
 
 [[gnu::cold, noreturn]] void reject_missing(const wire::Buffered& buffered) {
-  protocol_error(buffered.origin, {.cause = "a message of rank " + std::to_string(buffered.origin) + " of " +
-                                            std::to_string(buffered.bytes) + " bytes came without its data",
-                                   .remedy = "run all ranks with the same version of Weft"});
+  failed(FailureCause::protocol, buffered.origin,
+         {.cause = "a message of rank " + std::to_string(buffered.origin) + " of " + std::to_string(buffered.bytes) +
+                   " bytes came without its data",
+          .remedy = "run all ranks with the same version of Weft"});
 }
 
 void on_buffered(const transport::Arrival& a) {

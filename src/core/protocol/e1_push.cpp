@@ -28,8 +28,9 @@ struct Landing : transport::Read {
 namespace {
 
 [[noreturn]] void no_memory_for(int64_t bytes) {
-  out_of_memory({.cause = "no memory for a message of " + std::to_string(bytes) + " bytes that is coming in",
-                 .remedy = "free memory on this host"});
+  failed(FailureCause::memory,
+         {.cause = "no memory for a message of " + std::to_string(bytes) + " bytes that is coming in",
+          .remedy = "free memory on this host"});
 }
 
 void on_left(void* whose) {

@@ -37,9 +37,10 @@ Peer& sender_of(const transport::Arrival& a, int32_t rank, uint32_t lane) {
     Peer& peer = peers->of(rank);
     if (lane < peer.lane_map.lanes()) return peer;
   }
-  protocol_error(a.from, {.cause = "a message names lane " + std::to_string(lane) + " of rank " + std::to_string(rank) +
-                                   " as its sender, which does not exist or is not",
-                          .remedy = "run all ranks with the same version of Weft"});
+  failed(FailureCause::protocol, a.from,
+         {.cause = "a message names lane " + std::to_string(lane) + " of rank " + std::to_string(rank) +
+                   " as its sender, which does not exist or is not",
+          .remedy = "run all ranks with the same version of Weft"});
 }
 
 wire::Rts rts_of(const transport::Arrival& a) {
@@ -47,9 +48,10 @@ wire::Rts rts_of(const transport::Arrival& a) {
   (void)sender_of(a, rts.origin, rts.lane);
   const bool whole = rts.readable != wire::Rts::on_device || a.bytes >= sizeof(wire::RtsOnDevice);
   if (rts.bytes > INT64_MAX || rts.readable > wire::Rts::on_device || !whole) {
-    protocol_error(rts.origin, {.cause = "rank " + std::to_string(rts.origin) + " announces a message of " +
-                                         std::to_string(rts.bytes) + " bytes",
-                                .remedy = "run all ranks with the same version of Weft"});
+    failed(FailureCause::protocol, rts.origin,
+           {.cause = "rank " + std::to_string(rts.origin) + " announces a message of " + std::to_string(rts.bytes) +
+                     " bytes",
+            .remedy = "run all ranks with the same version of Weft"});
   }
   return rts;
 }
@@ -57,9 +59,10 @@ wire::Rts rts_of(const transport::Arrival& a) {
 const void* staged(const transport::Arrival& a, const Peer& peer, uint64_t handle, uint64_t bytes) {
   const std::optional<const void*> data = peer.endpoint->staging(a, handle, bytes);
   if (data) return *data;
-  protocol_error(peer.rank, {.cause = "a message of rank " + std::to_string(peer.rank) + " names " +
-                                      std::to_string(bytes) + " bytes of its staging memory that are not there",
-                             .remedy = "run all ranks with the same version of Weft"});
+  failed(FailureCause::protocol, peer.rank,
+         {.cause = "a message of rank " + std::to_string(peer.rank) + " names " + std::to_string(bytes) +
+                   " bytes of its staging memory that are not there",
+          .remedy = "run all ranks with the same version of Weft"});
 }
 
 Request* answered(const transport::Arrival& a, uint64_t send) {

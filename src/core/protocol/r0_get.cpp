@@ -175,8 +175,9 @@ namespace {
 constexpr int64_t device_from = 64 << 10, device_at_once = 16 << 20;
 
 [[gnu::cold, noreturn]] void reject_own(const wire::Rts& rts) {
-  protocol_error(rts.origin, {.cause = "an RTS of this rank to itself names no send of its own",
-                              .remedy = "this is a defect of Weft: please report it with the program"});
+  failed(FailureCause::protocol, rts.origin,
+         {.cause = "an RTS of this rank to itself names no send of its own",
+          .remedy = "this is a defect of Weft: please report it with the program"});
 }
 
 }  // namespace

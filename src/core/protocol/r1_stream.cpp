@@ -59,9 +59,9 @@ transport::Post send_staged(Request& r, const wire::Chunk& chunk, const transpor
 
 // The receiver waits for the rest, which it would take for data.
 [[gnu::cold, noreturn]] void break_off(const Request& r) {
-  transport_failed({.cause = "a message from a device to rank " + std::to_string(r.peer->rank) +
-                             " broke off: " + device::last_problem(),
-                    .remedy = "keep the memory of a send until it is complete"});
+  failed(FailureCause::transport, {.cause = "a message from a device to rank " + std::to_string(r.peer->rank) +
+                                            " broke off: " + device::last_problem(),
+                                   .remedy = "keep the memory of a send until it is complete"});
 }
 
 // Sends a chunk that is in its staging memory; false: the way is full, and the memory is given back.
@@ -214,10 +214,10 @@ void on_cts(const transport::Arrival& arrival) {
   Request* r = answered(arrival, cts.send);
   if (r == nullptr) return;
   if (cts.limit == 0 || cts.limit > static_cast<uint64_t>(r->bytes) || cts.lane >= r->peer->lane_map.lanes()) {
-    protocol_error(r->peer->rank, {.cause = "a CTS of rank " + std::to_string(r->peer->rank) + " asks for " +
-                                            std::to_string(cts.limit) + " bytes on lane " + std::to_string(cts.lane) +
-                                            ", of a message of " + std::to_string(r->bytes),
-                                   .remedy = "run all ranks with the same version of Weft"});
+    failed(FailureCause::protocol, r->peer->rank,
+           {.cause = "a CTS of rank " + std::to_string(r->peer->rank) + " asks for " + std::to_string(cts.limit) +
+                     " bytes on lane " + std::to_string(cts.lane) + ", of a message of " + std::to_string(r->bytes),
+            .remedy = "run all ranks with the same version of Weft"});
   }
   drop_push(lane_of(arrival), *r);
   if (r->asks_way) r->peer->endpoint->note_answer(transport::Way::cells, static_cast<size_t>(r->bytes));
@@ -252,7 +252,8 @@ Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int
   auto* inflow = new (std::nothrow)
       Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0, {0, MemoryRef::no_key}, lane.inflows};
   if (inflow == nullptr) {
-    out_of_memory({.cause = "no memory for a message that is coming in", .remedy = "free memory on this host"});
+    failed(FailureCause::memory,
+           {.cause = "no memory for a message that is coming in", .remedy = "free memory on this host"});
   }
   lane.inflows = inflow;
   return inflow;
@@ -349,10 +350,10 @@ void on_chunk(const transport::Arrival& arrival) {
   if (chunk.position > limit || chunk.bytes > limit - chunk.position ||
       chunk.bytes > limit - static_cast<uint64_t>(inflow->received) ||
       (data == nullptr && inflow->registered.key == MemoryRef::no_key)) {
-    protocol_error(chunk.origin,
-                   {.cause = "a chunk of rank " + std::to_string(chunk.origin) + " lies outside its message of " +
-                             std::to_string(limit) + " bytes, or came without its data",
-                    .remedy = "run all ranks with the same version of Weft"});
+    failed(FailureCause::protocol, chunk.origin,
+           {.cause = "a chunk of rank " + std::to_string(chunk.origin) + " lies outside its message of " +
+                     std::to_string(limit) + " bytes, or came without its data",
+            .remedy = "run all ranks with the same version of Weft"});
   }
   const auto position = static_cast<int64_t>(chunk.position);
   if (data == nullptr) {

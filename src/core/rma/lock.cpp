@@ -147,7 +147,8 @@ void grant_wishes(Window& window) {
 void lock_for(Window& window, int32_t origin, Lock kind, uint32_t lane, uint64_t cookie) {
   auto* wish = new (std::nothrow) LockWish{nullptr, origin, kind, false, lane, cookie};
   if (wish == nullptr) {
-    out_of_memory({.cause = "no memory to note who holds a window's lock", .remedy = "free memory on this host"});
+    failed(FailureCause::memory,
+           {.cause = "no memory to note who holds a window's lock", .remedy = "free memory on this host"});
   }
   const std::lock_guard guard(window.guard);
   LockWish** last = &window.wishes;

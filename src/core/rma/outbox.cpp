@@ -93,7 +93,8 @@ uint64_t cookie_of(Awaited& awaited, uint32_t lane) {
   auto& table = all_awaited[lane].table;
   const uint64_t cookie = table.add(awaited);
   if (cookie == table.none) {
-    out_of_memory({.cause = "no memory to note what a rank of a window answers", .remedy = "free memory on this host"});
+    failed(FailureCause::memory,
+           {.cause = "no memory to note what a rank of a window answers", .remedy = "free memory on this host"});
   }
   return cookie;
 }

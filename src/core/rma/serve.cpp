@@ -287,9 +287,10 @@ void serve(Window& window, int32_t origin, uint32_t lane, const Asked& asked, An
       try_wishes(window);
       return tell_sleepers(nullptr);
     default:
-      protocol_error(unknown_rank, {.cause = "a record of unknown kind " +
-                                             std::to_string(static_cast<int>(record.action)) + " arrived for a window",
-                                    .remedy = "run all ranks with the same version of Weft"});
+      failed(FailureCause::protocol,
+             {.cause = "a record of unknown kind " + std::to_string(static_cast<int>(record.action)) +
+                       " arrived for a window",
+              .remedy = "run all ranks with the same version of Weft"});
   }
 }
 
@@ -337,8 +338,9 @@ Shape shape_of(const Window& window) {
 }
 
 void refuse_frame() {
-  protocol_error(unknown_rank, {.cause = "a message for a window is not as long as it says, or names what there is not",
-                                .remedy = "run all ranks with the same version of Weft"});
+  failed(FailureCause::protocol,
+         {.cause = "a message for a window is not as long as it says, or names what there is not",
+          .remedy = "run all ranks with the same version of Weft"});
 }
 
 void note_failed_copy(Window& window, int32_t origin) {

@@ -139,7 +139,7 @@ void begin_later(bool (*begin)(Request&), const Service& service) {
   Request* const message = new_request(*service.window->comm, Role::composite);
   auto* const kept = new (std::nothrow) Service(service);
   if (message == nullptr || kept == nullptr) {
-    out_of_memory({.cause = "no memory to serve a window", .remedy = "free memory on this host"});
+    failed(FailureCause::memory, {.cause = "no memory to serve a window", .remedy = "free memory on this host"});
   }
   message->owner = kept;
   message->on_done = begin;

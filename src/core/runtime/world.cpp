@@ -100,9 +100,9 @@ void map_header() {
   void* const header =
       mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, identity->job.segment.needed(), 0);
   if (header == MAP_FAILED) {
-    start_failed({.cause = "cannot map the head of the job's shared memory",
-                  .error = errno,
-                  .remedy = "raise the limit on address space (ulimit -v)"});
+    failed(FailureCause::start, {.cause = "cannot map the head of the job's shared memory",
+                                 .error = errno,
+                                 .remedy = "raise the limit on address space (ulimit -v)"});
   }
   identity->status_lines = header;
 }
@@ -231,9 +231,9 @@ class Agreement {
 
   void check_here() const {
     if (!boot::reserve_segment(identity->job.segment.needed(), 0, sizeof(boot::RankStatus))) {
-      start_failed({.cause = "no memory for the head of the job's shared memory",
-                    .error = errno,
-                    .remedy = "free memory on this host, or raise the job's memory limit"});
+      failed(FailureCause::start, {.cause = "no memory for the head of the job's shared memory",
+                                   .error = errno,
+                                   .remedy = "free memory on this host, or raise the job's memory limit"});
     }
     boot::RankStatus& first = identity->line_at(0);
     uint64_t theirs = 0;
@@ -254,11 +254,12 @@ class Agreement {
   std::string published() const { return std::to_string(static_cast<uint32_t>(ours_)); }
 
   [[noreturn]] static void disagree(const char* other) {
-    start_failed({.cause = "rank " + std::to_string(identity->rank) +
-                           " would choose other algorithms in collective operations than " + other,
-                  .remedy = "give all ranks the same settings (WEFT_COLL_LEADERS, WEFT_DEVICES, WEFT_REPRODUCIBLE, "
-                            "WEFT_TUNING, those that end in _ALGORITHM "
-                            "or _SHORT_MSG), and all hosts the same file of WEFT_TUNING"});
+    failed(FailureCause::start,
+           {.cause = "rank " + std::to_string(identity->rank) +
+                     " would choose other algorithms in collective operations than " + other,
+            .remedy = "give all ranks the same settings (WEFT_COLL_LEADERS, WEFT_DEVICES, WEFT_REPRODUCIBLE, "
+                      "WEFT_TUNING, those that end in _ALGORITHM "
+                      "or _SHORT_MSG), and all hosts the same file of WEFT_TUNING"});
   }
 
   uint64_t ours_;
@@ -274,16 +275,16 @@ void connect_all() {
 
 void start(bool multiple, uint64_t (*alike)()) {
   transport::set_failure_sink([](int rank, const base::Problem& problem) {
-    if (rank == transport::no_peer) transport_failed(problem);
+    if (rank == transport::no_peer) failed(FailureCause::transport, problem);
     if (is_far(rank)) return far_way_lost(rank, problem);
-    if (!has_parted(rank)) peer_lost(rank, problem);
+    if (!has_parted(rank)) failed(FailureCause::peer, rank, problem);
   });
   identity->job = boot::join(transport::segment_bytes, [] { return !transport::shares_endpoints(); });
   identity->rank = identity->job.rank;
   identity->size = identity->job.size;
   identity->places = identity->job.places;
   if (const std::string wrong = pages::check_settings(); !wrong.empty()) {
-    start_failed({.cause = wrong, .remedy = "see docs/guide/memory.md and weft info memory"});
+    failed(FailureCause::start, {.cause = wrong, .remedy = "see docs/guide/memory.md and weft info memory"});
   }
   const Agreement agreement(alike());
   map_header();

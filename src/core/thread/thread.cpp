@@ -76,7 +76,8 @@ Thread& enter(bool service) {
   if (t == nullptr) {
     t = new (std::nothrow) Thread;
     if (t == nullptr)
-      out_of_memory({.cause = "no memory for a thread's part of the runtime", .remedy = "free memory on this host"});
+      failed(FailureCause::memory,
+             {.cause = "no memory for a thread's part of the runtime", .remedy = "free memory on this host"});
     t->next = threads->first;
     threads->first = t;
   }

@@ -206,7 +206,7 @@ int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, uint64_t&
   if (error != core::no_error || theirs.apart == 0) return error;
   // From here on the other side counts on us.
   if (const std::string why = core::meet_jobs_of(their_ranks); !why.empty()) {
-    core::peer_lost(core::unknown_rank, {.cause = "a process of another job cannot be connected with: " + why});
+    core::failed(core::FailureCause::peer, {.cause = "a process of another job cannot be connected with: " + why});
   }
   const int32_t far = far_rank_of(bank, their_ranks);
   if (far == core::no_far_rank) return wait_for_all(bank, other, tag);

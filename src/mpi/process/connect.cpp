@@ -221,7 +221,7 @@ std::string find_other(const Met& met, const std::string& id) {
   constexpr int patience_s = 10;
   if (ask_at(boot::door_of_job(met.job), patience_s, boot::Packet().put(request::visit), answer, ignored)) {
     // It lives, and waits for us.
-    core::peer_lost(core::unknown_rank, {.cause = "a process that was met at a port cannot be reached: " + why});
+    core::failed(core::FailureCause::peer, {.cause = "a process that was met at a port cannot be reached: " + why});
   }
   return why;
 }

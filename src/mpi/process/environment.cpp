@@ -76,8 +76,8 @@ bool start_runtime(int& level) {
   if (!environment.joined) {
     base::load_settings();
     if (const std::string problem = device::open(); !problem.empty()) {
-      core::start_failed(
-          {.cause = "WEFT_DEVICES: " + problem, .remedy = "install the driver, or set WEFT_DEVICES=off"});
+      core::failed(core::FailureCause::start,
+                   {.cause = "WEFT_DEVICES: " + problem, .remedy = "install the driver, or set WEFT_DEVICES=off"});
     }
     build_predefined_objects();
     core::set_call_of([](const Request& r) { return is_collective(r) ? &past_of_collective(r) : nullptr; });
