@@ -49,7 +49,8 @@ diff "$work/before" "$work/after"
 echo "removed without a file left"
 
 say "beside Open MPI and MPICH"
-apt_get install openmpi-bin libopenmpi-dev mpich libmpich-dev python3-mpi4py pkg-config cmake make man-db
+# With compilers: those packages keep what Weft's bring.
+apt_get install g++ gfortran openmpi-bin libopenmpi-dev mpich libmpich-dev python3-mpi4py pkg-config cmake make man-db
 files_of "$chroot" >"$work/before"
 apt_get install './weft*.deb'
 try alternatives programs python builds manual selftest
