@@ -191,7 +191,7 @@ std::vector<Way> ways_on_this_host() {
     ways.push_back({"mapped by another process", try_mapping(memory)});
     ways.push_back({"layouts with gaps by kernels", try_layout(memory)});
     ways.push_back({"sums of doubles by kernels", try_sum(memory)});
-    if (device::active == &device::cuda) ways.push_back({"small data by the processor", try_aperture(memory)});
+    if (device::active == &device::cuda) ways.push_back({"GDRCopy, experimental", try_aperture(memory)});
   }
   (void)device::active->release(memory);
   return ways;
@@ -226,7 +226,7 @@ std::string why_not_by_adapters() {
 }
 
 std::vector<Way> ways_between_hosts() {
-  return {{"by staging buffers of the host", ""}, {"by adapters from device to device", why_not_by_adapters()}};
+  return {{"by staging buffers of the host", ""}, {"by adapters, experimental", why_not_by_adapters()}};
 }
 
 void show(const Way& way) {
@@ -238,6 +238,11 @@ std::string shown_setting(const char* name) {
     if (std::strcmp(row->text().name, name) == 0) return row->shown();
   }
   return {};
+}
+
+// CUDA has run on devices, and the others over stand-ins for their drivers.
+bool is_experimental() {
+  return device::active == &device::hip || device::active == &device::ze;
 }
 
 std::string as_json(const device::Description& found) {
@@ -260,6 +265,7 @@ std::string as_json(const device::Description& found) {
   };
   return JsonObject()
       .text("driver", device::active->name)
+      .flag("experimental", is_experimental())
       .text("version", found.driver)
       .text("problem", found.problem)
       .list("devices", devices)
@@ -287,7 +293,9 @@ int info_devices(const Words& words, bool json) {
   }
   const device::Description found = device::describe();
   if (json) return puts(as_json(found).c_str()) < 0 ? 1 : 0;
-  printf("Driver: %s: %s\n", device::active->name, found.driver.c_str());
+  printf("Driver: %s%s: %s\n", device::active->name,
+         is_experimental() ? " (experimental: it has run over a stand-in for the driver alone)" : "",
+         found.driver.c_str());
   if (!found.problem.empty()) printf("  %s\n", found.problem.c_str());
   puts("Devices:");
   if (found.devices.empty()) puts("  (none)");

@@ -99,7 +99,9 @@ const char* why_never_chosen(const std::string& provider) {
 }
 
 std::string where_it_works(const ofi::Answer& answer) {
-  return "at " + net::text_of(answer.address) + (answer.full_name == answer.provider ? "" : ", as " + answer.full_name);
+  return "at " + net::text_of(answer.address) +
+         (answer.full_name == answer.provider ? "" : ", as " + answer.full_name) +
+         (answer.hardware ? " (experimental: no adapter has been tried)" : "");
 }
 
 std::string how_it_reads(const ofi::Answer& answer) {
@@ -151,7 +153,8 @@ void ask_ucx(Carrier& carrier) {
     return;
   }
   const ucx::Devices devices = ucx::allowed_devices();
-  for (const std::string& port : devices.ports) carrier.lines.emplace_back(port, "used: InfiniBand or RoCE");
+  for (const std::string& port : devices.ports)
+    carrier.lines.emplace_back(port, "used: InfiniBand or RoCE (experimental: no adapter has been tried)");
   if (!devices.interface.empty()) carrier.lines.emplace_back(devices.interface, "used: TCP");
   carrier.reads = net::reading_is_off() ? "no (WEFT_RDMA=off)" : "yes, by a rendezvous of UCX";
 }
