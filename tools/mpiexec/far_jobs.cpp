@@ -204,7 +204,7 @@ void FarJobs::end_vain_waits(Far& far) {
   for (auto& [meeting, with] : far.exchanges) {
     if (with.waits == 0) continue;
     if (far.mirror.is_there(with.place, with.generation)) continue;
-    refuse(std::exchange(with.waits, 0), "the process that was met at the port has ended");
+    refuse(std::exchange(with.waits, 0), "the process at the other side of the port has ended");
   }
 }
 

@@ -378,7 +378,7 @@ void Launch::tell_lost_output(const Sink& sink) {
   output_loss_told_ = true;
   const std::string stream = sink.fd() == STDOUT_FILENO ? "standard output" : "standard error";
   tell(error_text("output of the ranks is lost, since " + stream + " cannot be written", sink.error(),
-                  "direct it to a file on a disk with room, or to a reader that stays until the job has ended"));
+                  "direct it to a file on a disk with free space, or to a reader that stays until the job has ended"));
 }
 
 // A program whose reader has gone meets SIGPIPE, as in a shell, or ends without it. Other failures end the job: a rank

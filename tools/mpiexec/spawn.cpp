@@ -38,11 +38,11 @@ std::vector<std::string> take_texts(boot::Packet& packet) {
 
 std::string no_place(int wanted, int most, int spare, int started) {
   return base::describe(
-      {.cause = "no room for " + std::to_string(wanted) + " more processes: of the " + std::to_string(spare) +
+      {.cause = "no places for " + std::to_string(wanted) + " more processes: of the " + std::to_string(spare) +
                 " that this job may have beside those it began with, " + std::to_string(most) + " can be started now",
        .remedy = "start it with mpiexec --universe N, N being the most processes it has at a time (at "
                  "least " +
-                 std::to_string(started + wanted) + "); processes that have ended make room"});
+                 std::to_string(started + wanted) + "); a process that has ended frees its place"});
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ std::string Statistics::report(int status) const {
   if (stats::write_text(text, file, STDERR_FILENO, problem) && good) return {};
   return base::describe({.cause = "cannot write the statistics to " + base::quoted(problem.file),
                          .error = problem.error,
-                         .remedy = "give WEFT_STATS_FILE a file that may be written, on a disk with room"});
+                         .remedy = "give WEFT_STATS_FILE a file that may be written, on a disk with free space"});
 }
 
 }  // namespace weft::mpiexec

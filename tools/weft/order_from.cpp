@@ -102,7 +102,7 @@ bool check(const Request& request, const Traffic& traffic, base::Problem& proble
     return refuse(problem,
                   "--levels has parts of " + std::to_string(request.levels[0]) + " ranks, and a host has " +
                       std::to_string(per_host),
-                  "give parts that a host has room for, NUMA domains first, as in -n 16 --levels 8,4");
+                  "give parts that fit on a host, NUMA domains first, as in -n 16 --levels 8,4");
   }
   for (size_t i = 1; i < request.levels.size(); ++i) {
     if (request.levels[i] <= request.levels[i - 1]) continue;

@@ -179,7 +179,7 @@ bool write_picture(const Wish& wish, const std::vector<Simulated>& all, base::Pr
   if (!done) {
     problem = {.cause = "--picture " + base::quoted(wish.picture) + " cannot be written",
                .error = errno,
-               .remedy = "name a file in a folder that exists, with room, that you may write"};
+               .remedy = "name a file that you may write, in a folder that exists, on a disk with free space"};
   }
   return done;
 }

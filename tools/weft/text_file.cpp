@@ -20,7 +20,7 @@ namespace {
 bool refuse_output(const std::string& name, base::Problem& problem) {
   problem = {.cause = name + " cannot be written",
              .error = errno,
-             .remedy = "name a file in a folder that exists, with room, that you may write"};
+             .remedy = "name a file that you may write, in a folder that exists, on a disk with free space"};
   return false;
 }
 
