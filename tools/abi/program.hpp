@@ -10,7 +10,7 @@ namespace weft::abi {
 // with errno set, when there is none that can be executed.
 [[nodiscard]] std::string find_program(const std::string& name, const std::string& folder);
 
-// The same file as seen from here, when it is relative to `folder`.
+// As find_program(), but a path that is relative to `folder` is made one from the current folder.
 [[nodiscard]] std::string file_of_program(const std::string& name, const std::string& folder);
 
 }  // namespace weft::abi

@@ -11,7 +11,7 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2] / "tests/suites"  # inputs
 
 @dataclasses.dataclass
 class Program:
-    file: pathlib.Path  # relative: made by prepare
+    file: pathlib.Path  # prepare makes it if it is relative
     ranks: int
     judge: collections.abc.Callable  # tests that passed and that failed, by the output and the number of ranks
     words: list = dataclasses.field(default_factory=list)

@@ -163,7 +163,7 @@ class Suite:
         self.common = [self.compiled(folder / "util" / name, "util") for name in ("mtest.c", "mtest_common.c", "dtypes.c")]
         self.threads = self.compiled(folder / "util/mtest_thread.c", "util")
         self.single = self.compiled(folder / "util/mtest_single.c", "util")
-        # Of newer versions, in which many programs have no main() of their own.
+        # In newer versions many programs have no main() of their own.
         main_of_all = folder / "util/run_mpitests.c"
         self.main_of_all = self.compiled(main_of_all, "util") if main_of_all.exists() else None
         self.common += [self.compiled(source, "dtpools", abi.renamed) for source in sorted((folder / "dtpools/src").glob("*.c"))]
@@ -216,7 +216,7 @@ class Suite:
         return list(found)
 
 
-# Of the rows with at most four ranks these take longer.
+# These rows take longer than the others with at most four ranks.
 SLOW = re.compile(r"^(pt2pt/(sendflood|sendself|sendrecv1|pingping|huge_|many|large)|coll/(allredmany|.*(large|big)|nonblocking|"
                   r"allgatherv4|bcasttest)|datatype/(lots_of|darray|sendrecvt|large|async))")
 

@@ -4,8 +4,8 @@
 # tidy.sh [-p build] [--since commit] [path...]: clang-tidy over the sources of src and tools that the build compiles, all or
 # those under the paths. The build (default: build/release) must have been configured and built once: headers are generated.
 # --since leaves out sources that clang-tidy would see as it did at that commit: neither they nor a file that they include
-# has changed. Of abi/ that is the headers that it makes. All are looked at where the commit is not in the history, or where
-# .clang-tidy or the flags have changed.
+# has changed. Changes below abi/ count by the headers that it makes. All are looked at where the
+# commit is not in the history, or where .clang-tidy or the flags have changed.
 set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD

@@ -399,7 +399,7 @@ std::string read_program(Reader& reader, Command& command) {
   return {};
 }
 
-// As other launchers read it: the time that no option gave; 0 and -1 are none.
+// Takes the timeout from the environment, as other launchers do, if no option gave one; 0 and -1 mean no timeout.
 std::string take_environment(Command& command) {
   const char* const time = getenv(timeout_variable);
   if (time == nullptr || *time == '\0' || command.timeout_us != 0) return {};

@@ -44,7 +44,7 @@ struct Command {
   std::string abi = "auto";    // of the programs, one of abi::options_of_abi()
   bool quiet = false;          // nothing but errors
   bool oversubscribe = false;  // more ranks than cores are meant
-  int64_t timeout_us = 0;      // 0: none
+  int64_t timeout_us = 0;      // 0 means no timeout
   int universe = 0;            // the most processes at a time, with spawned ones; 0: not said
   bool jobs = false;           // show those that run
   bool help = false;

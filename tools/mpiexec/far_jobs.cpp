@@ -430,7 +430,8 @@ void FarJobs::end(int index, const std::string& why) {
   }
 }
 
-// Those that have proved nothing are few; of the address with the most of them the oldest gives way.
+// The number of callers that have proved nothing is limited. Beyond it, the address with the most of them loses its
+// oldest one.
 void FarJobs::take_guests() {
   for (const net::Socket& listener : listeners_) {
     for (net::Socket socket = net::accept_one(listener); socket; socket = net::accept_one(listener)) {

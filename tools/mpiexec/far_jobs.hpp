@@ -84,7 +84,7 @@ class FarJobs {
  private:
   static constexpr Caller first_far_caller = Caller{1} << 63;
 
-  // Two processes that have met, one of them ours.
+  // It holds the texts of two processes that connect at a port; one of them is of this job.
   struct Exchange {
     Caller waits = 0;
     int64_t place = 0;  // the far one's

@@ -18,8 +18,9 @@ inline constexpr int front_is_gone = SIGPWR;
 inline constexpr int watched_signals[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,      SIGUSR2,
                                           SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGPIPE, front_is_gone};
 
-// Of the job's process: the shell sees the front stop and go on. The job's process itself does not stop: a front that
-// followed it would stay stopped when somebody else stops and continues all processes, as batch systems do.
+// The job's process calls it, so that the shell sees the front stop and go on. The job's process itself does not stop:
+// a front that followed it would stay stopped when somebody else stops and continues all processes, as batch systems
+// do.
 void signal_front(int signal);
 
 // Runs the job in a process of its own, which gets the signals that come here; returns its status, 128 + signal when it

@@ -53,7 +53,7 @@ void Launch::describe_worlds(const World* parent, size_t depth, std::string& tex
     return std::any_of(worlds_.begin(), worlds_.end(), [number](const World& world) { return world.number == number; });
   };
   for (const World& world : worlds_) {
-    // Those whose own parents have ended stand below the job.
+    // A world whose own parents have ended stands below the job.
     const bool is_below = parent != nullptr ? world.parent == parent->number : !is_there(world.parent);
     if (!is_below) continue;
     text.append(2 * depth, ' ').append("spawned world ").append(std::to_string(world.number)).append(", by ");

@@ -381,7 +381,7 @@ void Launch::tell_lost_output(const Sink& sink) {
                   "direct it to a file on a disk with free space, or to a reader that stays until the job has ended"));
 }
 
-// A program whose reader has gone meets SIGPIPE, as in a shell, or ends without it. Other failures end the job: a rank
+// A program whose reader has gone gets SIGPIPE, as in a shell, or ends without it. Other failures end the job: a rank
 // could not tell them from that one.
 void Launch::note_lost_output() {
   for (const Sink* sink : {&out_, &err_}) {

@@ -202,7 +202,7 @@ class Launch {
   Ports ports_;
   FarJobs far_;
   std::vector<std::string> kept_ports_;                          // that have files: boot/connect/port_files.hpp
-  std::vector<std::pair<std::string, std::string>> kept_names_;  // likewise: service and port
+  std::vector<std::pair<std::string, std::string>> kept_names_;  // services and ports that have files
   // Processes that are about to connect, before the segment says that they are connected.
   struct Meeting {
     uint64_t number = 0;

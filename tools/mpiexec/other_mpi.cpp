@@ -38,7 +38,7 @@ std::string name_in(const std::string& path) {
 struct Mapping {
   uint64_t start = 0, end = 0;
   bool writable = false;
-  std::string path;  // empty: of no file
+  std::string path;  // it is empty if the mapping has no file
 };
 
 bool read_mapping(const std::string& line, Mapping& mapping) {
@@ -53,7 +53,7 @@ bool read_mapping(const std::string& line, Mapping& mapping) {
 }
 
 struct Library {
-  std::string file;   // empty: none
+  std::string file;   // it is empty if there is none
   uint64_t base = 0;  // where the file's begin is mapped
 };
 

@@ -45,8 +45,8 @@ struct Start {
   const char* path = nullptr;
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
-  const char* folder = nullptr;     // nullptr: ours
-  base::CpuSet processors;          // empty: unbound
+  const char* folder = nullptr;     // a null pointer keeps ours
+  base::CpuSet processors;          // an empty set binds nothing
   int in = -1, out = -1, err = -1;  // become 0, 1, 2
   int failure_fd = -1;              // where a StartFailure goes when the program cannot be started; closed by exec
   sigset_t signals;                 // the mask ranks start with

@@ -33,7 +33,7 @@ class QuietTime {
   void end() { after_ns_ = 0; }
 
  private:
-  uint64_t after_ns_;  // 0: never
+  uint64_t after_ns_;  // 0 ends all looks
   uint64_t since_ns_;
   uint64_t seen_ns_;
   uint64_t written_ = 0;

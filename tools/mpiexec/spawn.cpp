@@ -62,7 +62,8 @@ void Launch::asked(Service::Caller caller, boot::Packet& packet) {
     return refuse(caller, "mpiexec was asked by no process of its job");
   }
   if (kind == boot::request::leave) return let_go(caller, static_cast<int>(place));
-  // A process that is being ended starts and meets no others, which would be left. It does not live to need an answer.
+  // A process that is being ended starts no others and connects to none, since they would be left. It does not live to
+  // need an answer.
   if (ending_ || ranks_[place].ending) return;
   if (kind == boot::request::spawn) return spawn(caller, static_cast<int>(place), packet);
   if (kind == boot::request::ready) return note_ready(caller, static_cast<int>(place));
@@ -137,8 +138,8 @@ bool Launch::read_spawn(boot::Packet& packet, World& world, std::vector<int>& me
   return !packet.is_bad();
 }
 
-// The numbers of processes: as many as wished where there is room, otherwise the most that is allowed; the last command
-// is the first to give way. False: not even the least.
+// Chooses the numbers of processes: as many as wished if places are free, otherwise the most that is allowed; the last
+// command is the first to get fewer. Returns false if there are no places for the least numbers.
 bool Launch::choose_counts(World& world, std::string& why) const {
   const int64_t free = most_free_places();
   int64_t total = 0;
@@ -374,7 +375,7 @@ std::string Launch::open_port(int place) {
   return port;
 }
 
-// Of ports that are closed and names that are published no more; or of all.
+// Removes the files of closed ports and of names that are published no more, or the files of all.
 void Launch::forget_port_files(bool all) {
   std::erase_if(kept_names_, [&](const auto& name) {
     if (!all && ports_.is_published(name.first, name.second)) return false;
@@ -463,7 +464,8 @@ bool Launch::asked_from_outside(Service::Caller caller, const std::string& kind,
   return true;
 }
 
-// Both learn whom they have met: the other's job, if it is another one, place and generation, and the meeting's number.
+// Each process of a connection at a port learns of the other: its job, if it is another one, its place and generation,
+// and the meeting's number.
 void Launch::tell_of(const Ports::Waiter& to, const Ports::Waiter& of) {
   const bool apart = to.number != of.number;
   boot::Packet answer;

@@ -30,7 +30,7 @@ class Standstill {
   [[nodiscard]] static std::string look();
 
  private:
-  uint64_t after_ns_ = 0;  // 0: never
+  uint64_t after_ns_ = 0;  // 0 means that it does not look
   uint64_t heard_ns_ = 0;
   uint64_t looked_ns_ = 0;
   bool stopped_ = false;

@@ -11,8 +11,8 @@
 
 namespace weft::tool {
 
-// The rank that computes longest goes to the host with the least to compute that has room, and so on. Returns ranks by
-// slot.
+// The rank that computes longest goes to the host that has a free slot and the least to compute, and so on. Returns
+// ranks by slot.
 [[nodiscard]] std::vector<int32_t> balance_hosts(const Traffic& traffic, const std::vector<int32_t>& hosts);
 
 // From an order on, ranks of the busiest host are exchanged for ranks of others, those first that cost the fewest bytes

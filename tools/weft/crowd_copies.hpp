@@ -13,7 +13,7 @@
 
 namespace weft::tool {
 
-// Of one copy and all processes that it waited for.
+// The figures cover one copy and all processes that it waited for.
 struct CopyRun {
   double seconds = 0;
   double cpu_seconds = 0;  // user and system

@@ -44,12 +44,12 @@ void show(const Findings& findings, bool json);
 // The status of a command that has these findings: 1 if one is bad.
 int worst_of(const Findings& findings);
 
-// Of the system, in doctor_system.cpp.
+// These look at the system (doctor_system.cpp).
 void look_at_memory(const HostFiles& host, Findings& findings);
 void look_at_processors(const HostFiles& host, Findings& findings);
 void look_at_limits(const HostFiles& host, Findings& findings);
 void look_at_networks(const HostFiles& host, Findings& findings);
-// Of the environment that a program would inherit, in doctor_program.cpp.
+// Looks at the environment that a program would inherit (doctor_program.cpp).
 void look_at_environment(Findings& findings);
 // In doctor_libraries.cpp: the library that carries messages to other hosts.
 void look_at_carrier(Findings& findings);

@@ -50,8 +50,8 @@ void take_figures(const base::Json& figures, const MeasuredTimes& of, std::vecto
   times.push_back(std::move(one));
 }
 
-// Of a row, or of an entry of sizes where the default stays. Measurements are of jobs with as many ranks as the row's
-// upper end.
+// Takes the measured times of a row, or of an entry of sizes where the default stays. They were measured in jobs with
+// as many ranks as the row's upper end.
 void take_entry(const base::Json& entry, std::vector<MeasuredTimes>& times) {
   if (entry.kind != base::Json::Kind::object) return;
   const base::Json* collective = entry.find("collective");
@@ -131,7 +131,7 @@ std::vector<std::pair<int64_t, double>> sizes_of(const CallStatistics& call, Col
     if (from >= most_bytes / 2) continue;
     sizes.emplace_back(unit(from + from / 2), static_cast<double>(count));
   }
-  // Those that cost most: each call something, and its bytes.
+  // The sizes that cost most are kept: each call costs something, and so do its bytes.
   const auto weight = [](const auto& size) { return size.second * (4096 + static_cast<double>(size.first)); };
   std::sort(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) { return weight(a) > weight(b); });
   if (sizes.size() > most) sizes.resize(most);
@@ -311,7 +311,7 @@ class Adviser {
   }
 
  private:
-  // Of calls on communicators that are not of all ranks, as far as the file tells.
+  // Whether communicators of fewer ranks have more than a tenth of the time, as far as the file tells.
   bool has_other_communicators() const {
     double all = 0;
     double world = 0;

@@ -16,7 +16,7 @@ constexpr double least_share = 0.5;      // of the bytes goes to neighbours in a
 constexpr double noise_factor = 3;       // a dimension's links carry so many times those of what fits nowhere
 constexpr double strong_part = 1.0 / 8;  // of a dimension's usual bytes, as ranks have parts of different sizes
 
-// Of all pairs of ranks with the same difference.
+// It sums up all pairs of ranks with the same difference.
 struct Difference {
   int32_t stride = 0;
   int32_t pairs = 0;

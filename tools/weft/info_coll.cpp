@@ -131,9 +131,9 @@ void tell_of(const coll::offload::Component& component, const coll::offload::Sta
   }
 }
 
-// Of the bytes that the table asks for, those that a rank of a nonblocking operation has for others.
+// Returns how many of the bytes that the table asks for a rank of a nonblocking operation has for others.
 int64_t laid_bytes(Collective collective, int64_t bytes, int64_t ranks) {
-  if (!coll::knows_bytes(collective)) return 0;  // data for which a place has no room follow in messages
+  if (!coll::knows_bytes(collective)) return 0;  // data that do not fit into a place follow in messages
   const Collective data = coll::regular_form(collective);
   if (data == Collective::allgather) return bytes / ranks;
   return data == Collective::alltoall || data == Collective::scatter ? bytes * ranks : bytes;

@@ -133,7 +133,7 @@ int map_here(const std::string& text) {
 
 struct Way {
   const char* name;
-  std::string problem;  // empty: it works
+  std::string problem;  // it is empty if the way works
 };
 
 std::string try_aperture(void* memory) {

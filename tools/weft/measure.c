@@ -312,7 +312,8 @@ static double trip(size_t bytes, int calls) {
   return (now_us() - start) * 1e-6 / calls / 2;
 }
 
-// Of a small message of many: to send it when its receive is there (`sent`), and until all have come (`each`).
+// Measures the time of each of many small messages: in the call that sends it to a receive that is there (`sent`), and
+// until all have come (`each`).
 static void stream(int calls, double* sent, double* each) {
   MPI_Request requests[STREAM];
   const int sends = rank == 0;  // a copy: clang-tidy 14 believes that calls change the variable, and crashes

@@ -80,7 +80,7 @@ bool measure_allreduce(double seconds, Allreduce& one, base::Problem& problem) {
   return false;
 }
 
-// Of the share of the time that is lost: nothing below a thousandth, then a character for each doubling or so.
+// Marks the share of the time that is lost: nothing below a thousandth, then a character for each doubling or so.
 char mark_of(double lost) {
   constexpr double from[] = {0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
   constexpr char marks[] = " .:-=+*#@";

@@ -20,7 +20,7 @@ using base::append;
 
 struct Request {
   std::string from;
-  std::string file;  // empty: the default one
+  std::string file;  // it is empty for the default one
   std::vector<int32_t> per_host;
   std::vector<int32_t> levels;
   Metric metric = Metric::sent;

@@ -151,7 +151,7 @@ class Divider {
   Divider(const Traffic& traffic, const std::vector<int32_t>& sizes)
       : traffic_(traffic), sizes_(sizes), number_(static_cast<size_t>(traffic.ranks), -1) {}
 
-  // Of parts `from` to `to` - 1, which share these ranks.
+  // Divides these ranks among parts `from` to `to` - 1.
   bool divide(std::span<int32_t> ranks, size_t from, size_t to) {
     std::sort(ranks.begin(), ranks.end());
     if (to - from <= 1) return true;
@@ -178,8 +178,8 @@ class Divider {
   }
 
   // METIS finds good parts of graphs of few components, but its time grows with their number times that of the ranks:
-  // 700 000 ranks of which two talk took it 15 s. Of many components those that fit are not cut, and METIS gets the
-  // others one at a time.
+  // 700 000 ranks of which two talk took it 15 s. If there are many components, those that fit are not cut, and
+  // METIS gets the others one at a time.
   bool place_components(const Piece& piece, size_t count, Side& side) const {
     size_t room[2] = {count, piece.size() - count};
     std::vector<std::vector<int32_t>> components = components_of(piece);

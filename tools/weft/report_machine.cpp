@@ -115,7 +115,7 @@ std::vector<Host> hosts_of(const RunStatistics& run) {
   for (auto& [first, host] : hosts) {
     if (!host.ranks.empty()) list.push_back(std::move(host));
   }
-  // Hosts of the ranks that compute longest come first: they are seen where there is no room for all.
+  // Hosts of the ranks that compute longest come first, so that they are shown where not all of them fit.
   const auto longest = [](const Host& host) {
     double most = 0;
     for (const RankStatistics* rank : host.ranks) most = std::max(most, computes(*rank));

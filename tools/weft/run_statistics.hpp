@@ -15,7 +15,7 @@
 
 namespace weft::tool {
 
-// Of a value that each rank has.
+// It sums up a value that each rank has.
 struct Spread {
   double sum = 0, mean = 0, deviation = 0, least = 0, most = 0;
   int64_t least_rank = 0, most_rank = 0;

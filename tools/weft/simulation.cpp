@@ -118,7 +118,7 @@ class Play {
     int32_t rank;
     bool operator<(const Turn& other) const { return time != other.time ? time > other.time : rank > other.rank; }
   };
-  // Of one rank to another, in their order: messages without receives, or receives without messages.
+  // It holds, in their order, messages from one rank to another that have no receives, or receives without messages.
   struct Way {
     std::vector<double> messages;  // when they come; rarely more than one
     std::vector<double> receives;  // when they were posted
@@ -248,8 +248,8 @@ std::string in_words(double bytes) {
   return text;
 }
 
-// Of all plans, from those of some ranks: the first, which roots are, and others here and there; of few where they are
-// long.
+// Estimates the bytes of all plans from those of some ranks: the first one, which is the root, and others here and
+// there, fewer if they are long.
 double room_for_plans(Planner& planner, int32_t ranks) {
   constexpr int32_t looked_at = 64;
   constexpr size_t enough = 4000000;

@@ -25,7 +25,7 @@ struct Operation {
   int32_t ranks_per_host;
   int32_t ranks_per_domain;                           // of a host's NUMA domains
   int64_t bytes;                                      // of a block, or of the data
-  coll::Algorithm only = coll::Algorithm::automatic;  // automatic: each
+  coll::Algorithm only = coll::Algorithm::automatic;  // automatic means each
 };
 
 enum class Data : uint8_t { unchecked, right, wrong };

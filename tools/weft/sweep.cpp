@@ -61,8 +61,8 @@ struct Wanted {
   std::string metric;
   std::string out;
   std::string plot;
-  std::string machine;                  // empty: this one
-  std::vector<topo::Binding> bindings;  // empty: mpiexec's own
+  std::string machine;                  // it is empty for this one
+  std::vector<topo::Binding> bindings;  // if there are none, mpiexec chooses
   Words mpiexec;
   Words program;
   int repeat = 3;
@@ -98,7 +98,8 @@ void add_pairs(int product, std::vector<Layout>& layouts) {
   }
 }
 
-// Of all hardware threads, and of one of each core; of less cores also, by half and half again.
+// Returns layouts of all hardware threads, and of one of each core; with `less` also of half the cores, a quarter and
+// so on.
 std::vector<Layout> layouts_of(const topo::Machine& machine, bool less) {
   std::vector<Layout> all;
   const int cores = static_cast<int>(machine.cores.size());
@@ -304,14 +305,14 @@ void print_table(const Wanted& wanted, const std::vector<Case>& cases, const top
   }
 }
 
-// Of the speed of the best, which comes first; 0: it has none.
+// Returns the share of the speed of the best case, which comes first; 0 if a case has none.
 double share_of_best(const Wanted& wanted, const std::vector<Case>& cases, const Case& one) {
   const double best = median(cases[0].results), value = median(one.results);
   const double share = wanted.more ? value / best : best / value;
   return std::isfinite(share) ? share : 0;
 }
 
-// Of settings' values only the best one's: others differ by more than their layout.
+// Only cases with the best one's values of settings count: others differ by more than their layout.
 void print_advice(const Wanted& wanted, const std::vector<Case>& cases, const topo::Machine& machine) {
   if (cases[0].results.empty()) return;
   std::vector<LayoutResult> results;

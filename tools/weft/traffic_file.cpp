@@ -65,7 +65,7 @@ class Entry {
   size_t count_ = 0;
 };
 
-// Of a rank; negative: the file does not say.
+// A number is negative if the file does not have it.
 struct RankTimes {
   int64_t rank = -1;
   double user = -1;     // outside of MPI

@@ -129,8 +129,8 @@ struct Effort {
 const Effort full{"9", "3000", {8, 64, 512, 4096, 32768, 262144, 1048576}};
 const Effort quick{"3", "300", {8, 4096, 65536}};
 
-// "allreduce:leaders,flat,doubling,split:8,64,512". Of all ranks together sizes are for one rank times ranks; an
-// alltoall of blocks beyond 64 KiB has one algorithm only that makes sense.
+// "allreduce:leaders,flat,doubling,split:8,64,512". A size of all ranks together is one for a rank times the
+// ranks. An alltoall of blocks beyond 64 KiB has one algorithm only that makes sense.
 std::string asked(coll::Collective collective, const Effort& effort, int32_t ranks) {
   std::string text = coll::name(collective);
   for (const coll::Algorithm one : coll::algorithms_of(collective).subspan(1)) {

@@ -63,7 +63,7 @@ void find_gone(const Graph& graph, std::vector<Finding>& findings) {
 
 // ---- Threads that wait for each other outside of MPI
 
-// Of a pool that waits for work there may be many alike.
+// A pool that waits for work may have many threads with equal waits.
 void add_thread_waits(const Process& p, const char* unless, std::vector<std::string>& lines) {
   std::map<std::string, std::vector<uint32_t>> alike;
   for (const ThreadWait& wait : p.thread_waits) {

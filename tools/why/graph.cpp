@@ -64,7 +64,8 @@ std::vector<int32_t> Graph::peers_of(const Process& process, const Wait& wait, c
   return peers;
 }
 
-// Of the lock that it waits for. Those that have no page may be among them.
+// Returns the holders of the lock that it waits for. If no page names one, ranks that do not wait or have no page may
+// hold it.
 std::vector<int32_t> Graph::holders_of(const Process& process, const Wait& wait) const {
   std::vector<int32_t> holders;
   for (const auto& [rank, p] : processes_) {

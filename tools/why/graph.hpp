@@ -21,7 +21,7 @@ class Graph {
 
   const Snapshot& snapshot() const { return snapshot_; }
   const Process* find(int32_t rank) const;
-  // Of a wait of a process.
+  // Returns the groups of a wait of a process.
   const Groups& groups(int32_t rank, size_t wait) const { return groups_.at(rank)[wait]; }
   // Whether it waits, and nothing that any rank can still do ends one of its waits.
   bool is_stuck(int32_t rank) const;

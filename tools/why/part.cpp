@@ -42,7 +42,7 @@ class Words {
     value.clear();
     return word == "-" || base::from_hex(word, value);
   }
-  // As it may be printed.
+  // Control characters are replaced, so that the text may be printed.
   bool text(std::string& value) {
     if (!bytes(value)) return false;
     std::replace_if(

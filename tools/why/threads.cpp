@@ -182,7 +182,7 @@ bool has_handlers(pid_t pid) {
   const uint64_t caught =
       number_of<uint64_t>(std::string_view(status).substr(at + name.size()), hexadecimal).value_or(UINT64_MAX);
   uint64_t others = UINT64_MAX;
-  // Those of faults come from the thread itself; two are the C library's own.
+  // Signals of faults come from the thread itself; two are the C library's own.
   for (const int own : {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGSYS, SIGXCPU, SIGXFSZ, 32, 33})
     others &= ~(uint64_t{1} << (own - 1));
   return (caught & others) != 0;
