@@ -288,7 +288,7 @@ static void reduce_scatter_block_pairwise(int n) {
     }
   }
 }
-// The blocks that a rank still adds are those from `rank & -(2 * half)` on. Data that come lie behind them in the room.
+// The blocks that a rank still adds are those from `rank & -(2 * half)` on. Received data lie behind them in `room`.
 static void reduce_scatter_block_halving(int n) {
   double *from = in, *came = block(room, ranks, n);
   for (int half = ranks / 2; half > 0; half /= 2) {

@@ -52,8 +52,8 @@ class Kind:
     bound_environment: dict = dataclasses.field(default_factory=dict)
     unbound_environment: dict = dataclasses.field(default_factory=dict)
     crowded_environment: dict = dataclasses.field(default_factory=dict)  # in addition to unbound's
-    # What its manual advises for threads, as settings: of the number of threads, whether each has a communicator of
-    # its own, and whether they outnumber the cores. None where it advises nothing beyond the above.
+    # The settings that its manual advises for threads, by the number of threads, whether each has a communicator of its
+    # own, and whether they outnumber the cores. None where it advises nothing beyond the above.
     threads: typing.Callable = lambda threads, apart, crowded: None
 
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// As calls.c, for what two ranks do together: MPI_Allreduce of 8 bytes, MPI_Barrier, MPI_Recv of 8 bytes that are there
-// already, MPI_Iallreduce of 8 bytes, MPI_Start of a persistent one, MPI_Reduce, MPI_Bcast and MPI_Scatter of 8 bytes
-// with the root. Rank 0 is counted, and comes when rank 1 has: nothing is waited for.
+// It counts as calls.c does, for calls of two ranks together: MPI_Allreduce of 8 bytes, MPI_Barrier, MPI_Recv of 8
+// bytes that are there already, MPI_Iallreduce of 8 bytes, MPI_Start of a persistent one, MPI_Reduce, MPI_Bcast and
+// MPI_Scatter of 8 bytes with the root. Rank 0 is counted, and comes when rank 1 has: nothing is waited for.
 //   meetings N
 #include <mpi.h>
 #include <stdatomic.h>

@@ -84,7 +84,7 @@ static inline void place_copy(void* to, const void* from, size_t bytes) {
   }
 }
 
-// Memory where the processor sees data of the buffer: the buffer itself, or room for a copy.
+// Returns memory where the processor sees data of the buffer: the buffer itself, or memory for a copy.
 static inline void* place_room(void* buffer, size_t bytes) {
   if (place_is_seen()) return buffer;
   if (places.scratch_bytes < bytes) {
@@ -95,7 +95,7 @@ static inline void* place_room(void* buffer, size_t bytes) {
   return places.scratch;
 }
 
-// The buffer becomes as the room is.
+// Copies what was written to the memory of place_room() into the buffer.
 static inline void place_write(void* buffer, size_t bytes) {
   if (!place_is_seen() && bytes > 0) place_copy(buffer, places.scratch, bytes);
 }
@@ -115,7 +115,7 @@ static inline void place_check(void* buffer, size_t bytes, unsigned seed) {
   bench_check(place_read(buffer, bytes), bytes, seed);
 }
 
-// As bench_write; the driver copies what is written to memory that the processor cannot touch.
+// Does what bench_write does; the driver copies the data to memory that the processor cannot touch.
 static inline void place_renew(void* buffer, size_t bytes, uint64_t turn) {
   bench_write(place_room(buffer, bytes), bytes, turn);
   place_write(buffer, bytes);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// As calls.c, for MPI_Put, MPI_Get, MPI_Fetch_and_op, MPI_Accumulate and MPI_Compare_and_swap of 8 bytes between rank 0
-// and rank 1, and for MPI_Win_flush; and for MPI_Reduce_local of 4 KiB, which updates of arrays and reductions are made
-// of. A program of its own: not every library need have windows.
+// It counts as calls.c does, for MPI_Put, MPI_Get, MPI_Fetch_and_op, MPI_Accumulate and MPI_Compare_and_swap of 8 bytes
+// between rank 0 and rank 1, and for MPI_Win_flush; and for MPI_Reduce_local of 4 KiB, which updates of arrays and
+// reductions are made of. A program of its own: not every library need have windows.
 //   puts N [--multiple]
 #include <mpi.h>
 #include <stdint.h>

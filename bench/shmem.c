@@ -227,7 +227,7 @@ static void* windows_of_a_thread(void* argument) {
 // Additions to each thread's place so far, by PE 0, which knows how many.
 static long added[THREADS_MOST];
 
-// As many windows as take the time of a block.
+// Returns how many windows take the time of a block.
 static int windows_for(struct worker* w) {
   enum { tried = 16 };
   w->windows = tried;
@@ -375,7 +375,7 @@ int main(int argc, char** argv) {
       largest / 16 + 1 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? largest / 16 + 1 : SHMEM_REDUCE_MIN_WRKDATA_SIZE;
   reduce_work = shmem_malloc(work * sizeof(double));
   if (!s.words || !s.there || !sums || !terms || !reduce_work)
-    bench_die("no room in the heap: set SHMEM_SYMMETRIC_SIZE higher");
+    bench_die("the heap is too small: set SHMEM_SYMMETRIC_SIZE higher");
   memset(s.words, 0, 8192 * sizeof(long));
   memset(s.there, 1, largest);
   memset(terms, 0, largest * (size_t)shmem_n_pes());

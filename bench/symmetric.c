@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// As calls.c, for calls of OpenSHMEM on a word of the other PE's heap.
+// It counts as calls.c does, for calls of OpenSHMEM on a word of the other PE's heap.
 //   symmetric N [--multiple]
 #include <shmem.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// As many ping-pongs at once as threads: half a round trip, of the slowest thread.
+// Each thread has a ping-pong, all at once: half a round trip of the slowest thread is printed.
 //   threads_latency [--quick] [--threads=1,2,4,8] [--mode=tag,comm,same,any] [BYTES...]    with 2 ranks
 //   threads_latency [--quick] --level=single|funneled|serialized|multiple [BYTES...]
 // The second form is one thread and shows what a level of thread support costs it.
