@@ -92,7 +92,7 @@ bool save_png(const char* path, const std::vector<uint8_t>& pixels, int width, i
   std::vector<uint8_t> raw;
   raw.reserve((static_cast<std::size_t>(width) * 3 + 1) * height);
   for (int r = 0; r < height; ++r) {
-    raw.push_back(0);  // filter: none
+    raw.push_back(0);  // the line has no filter
     const auto line = pixels.begin() + static_cast<std::ptrdiff_t>(r) * width * 3;
     raw.insert(raw.end(), line, line + static_cast<std::ptrdiff_t>(width) * 3);
   }

@@ -27,7 +27,7 @@ struct Block {
 // host or of a device.
 class Field {
  public:
-  Field(const Block& block, Device* device);  // null: the processor computes
+  Field(const Block& block, Device* device);  // without a device the processor computes
   ~Field();
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;

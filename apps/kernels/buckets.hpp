@@ -32,7 +32,7 @@ inline Keys exchange(Kernel& kernel, const Keys& keys, const std::vector<int>& c
   return mine;
 }
 #else
-// room: keys that may come to a rank at once, the same for every call.
+// `room` is the number of keys that may come to a rank at once, the same for every call.
 inline Keys exchange(Kernel& kernel, const Keys& keys, const std::vector<int>& counts, int64_t room) {
   static int64_t taken;  // words of the bucket that senders have reserved; symmetric, as all static objects
   static uint64_t* bucket = nullptr;

@@ -193,7 +193,7 @@ int main(int argc, char** argv) {
           }
         }
       }
-      fftw_execute(plans[3]);                     // and back: z
+      fftw_execute(plans[3]);                     // the way back begins with z
       second(kernel, b.get(), a.get(), c.get());  // [x][z][y]
       swap_outer(a.get(), b.get(), y, z, n);      // [z][x][y]
       fftw_execute(plans[3]);                     // y

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   }
   kernel.stop();
 
-  // The same on each rank alone: the sums of a row have one order, so that the numbers are equal.
+  // Each rank repeats it alone: the sums of a row have one order, so that the numbers are equal.
   const kernels::Sparse whole = kernels::make_sparse(n, 0, n, each, 1);
   std::vector<double> expected(static_cast<std::size_t>(n));
   for (int64_t i = 0; i < n; ++i) expected[static_cast<std::size_t>(i)] = kernels::unit(static_cast<uint64_t>(i));

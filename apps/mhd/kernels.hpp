@@ -12,12 +12,12 @@ namespace mhd {
 // The work of a kernel, and its place.
 struct Task {
   int dims, d;   // d: the normal of faces, the direction of edges
-  int field;     // cells: which one
+  int field;     // the number of a field, for work on cells
   int count[3];  // a box of cells, from `first` on
   long first;    // in an array of one field
   long stride[3], volume;
   double gamma, dt, spacing[3];
-  const double* from;  // a patch: all fields in turn
+  const double* from;  // a patch, all fields one after the other
   double* to;
   double* scratch;              // arrays as below
   unsigned long long* longest;  // the bits of the longest stable step, if it is for a device
@@ -145,7 +145,7 @@ struct Fluxes {
   }
 };
 
-// The electric field on the edge along d: the mean of the four faces that meet, and of the slopes towards the centres
+// The electric field on the edge along d: the mean of the four faces around it, and of the slopes towards the centres
 // from which the gas comes (Gardiner and Stone 2005, equations 41 and 45 to 50).
 struct Edge {
   const double *centre, *mass_a, *mass_b;

@@ -40,7 +40,7 @@ class Messages : public Exchange {
   [[nodiscard]] int inbox_of(int patch) const;
   [[nodiscard]] int tag(int patch, int side, int64_t step) const;
   void start(const Border& border);
-  void prepare();  // receives and rooms for the patches of this rank
+  void prepare();  // receives and memory for the patches of this rank
   void free_receives();
 
   bool funnelled_;
@@ -50,7 +50,7 @@ class Messages : public Exchange {
   std::vector<std::size_t> rooms_;
   double* room_ = nullptr;
   std::vector<MPI_Request> sends_;
-  std::mutex lock_;              // funnelled: guards waiting_
+  std::mutex lock_;              // guards waiting_, when funnelled
   std::vector<Border> waiting_;  // funnelled: packed, for thread 0 to send
 };
 

@@ -51,7 +51,7 @@ static_assert(sizeof(Head) == 80);
 [[nodiscard]] bool write_vtk(const std::string& path, double gamma, const Domain& domain, const State& state);
 // The density in the middle plane.
 [[nodiscard]] bool write_picture(const std::string& path, const Domain& domain, const State& state);
-// The same as numbers, row by row; empty on other ranks than 0.
+// Returns the density there as numbers, row by row; it is empty on other ranks than 0.
 [[nodiscard]] std::vector<float> middle_plane(const Domain& domain, const State& state);
 
 // Small pictures of the density at equal intervals from the start to the end, each at the first step that is not

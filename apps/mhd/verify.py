@@ -144,7 +144,7 @@ def check_orszag_tang(program):
     expect(abs(got["energy"] - 0.34917687306) < 1e-10, f"energy {got['energy']:.11f} is that of the start")
 
 
-# The same problem at t = 0.5 by Phantom (D. Price and others, Publ. Astron. Soc. Australia 35 (2018) e031, section
+# Results of this problem at t = 0.5 by Phantom (D. Price and others, Publ. Astron. Soc. Australia 35 (2018) e031, section
 # 5.6.3), a code of particles and so of another kind, with about 144 particles along x. The largest velocities and
 # internal energy are in a table of the documentation of Sarracen (docs/examples/ot.rst), the pressures in its plot
 # along y = 0.3125: the peak near x = 0.57, the level at x = 0.4 and the peak near x = 0.98.

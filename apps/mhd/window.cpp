@@ -35,7 +35,7 @@ Window::~Window() {
 }
 
 double* Window::room(int thread, int /*slot*/, int direction, int64_t /*step*/, Times* /*times*/) {
-  // As in a mailbox; the side on which the neighbour gets it gives the size.
+  // The layout is that of a mailbox; the side on which the neighbour gets it gives the size.
   const int side = domain_.opposite(direction);
   return rooms_[static_cast<std::size_t>(thread)].data() + (layout_.box(0, side, 0) - layout_.box(0, 0, 0));
 }
