@@ -178,8 +178,8 @@ def entry_body(abi, function):
     return f"return error_out({call});" if function.returns == "int" else f"return {call};"
 
 
-# Functions with a road of their own for the common arguments; it calls nothing but the function behind, so that no
-# register is saved for what is rare.
+# These functions have a path of their own for the common arguments. It calls nothing but the function behind, so that no
+# register is saved for rare cases.
 QUICK = {"MPI_Irecv", "MPI_Send"}
 
 

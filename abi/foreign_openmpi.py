@@ -81,7 +81,7 @@ class OpenMpi(foreign.Abi):
         lines += ["#define MPI_CONVERSION_FN_NULL ((MPI_Datarep_conversion_function *)0)",
                   "#define MPI_CONVERSION_FN_NULL_C ((MPI_Datarep_conversion_function_c *)0)"]
         known = self.data["constants"] + self.data["only_theirs"]
-        # Of constants that Open MPI lacks, the stand-in or the standard's value.
+        # Constants that Open MPI lacks get the stand-in or the standard's value.
         names = {c["name"] for c in known}
         for c in standard:
             stand_in = self.data["stand_ins"].get(c["name"])

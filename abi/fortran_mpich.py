@@ -14,7 +14,7 @@ from foreign_mpich import INT_HANDLES, MPICH
 
 ENTRY_FILES = 6
 
-# Of mpi_f08, written by hand for the standard's ABI alone.
+# These procedures of mpi_f08 are written by hand for the standard's ABI alone.
 NOT_BY_HAND = {"MPI_Isend"}
 
 # Procedures that MPICH adds.

@@ -14,7 +14,7 @@ POINTERS = ["void*", "char**", "char***", "int*", "MPI_Status*"]
 SECTIONS = [
     ("Version of the standard and of its ABI", r"MPI_(ABI_)?(SUB)?VERSION"),
     ("Sizes of strings, the terminating null included", r"MPI_MAX_.*"),
-    ("Room a buffered message takes beside its data", r"MPI_BSEND_OVERHEAD"),
+    ("Memory that a buffered message takes beside its data", r"MPI_BSEND_OVERHEAD"),
     ("A status as Fortran sees it", r"MPI_F_.*"),
     ("Error classes", r"MPI_SUCCESS|MPI_ERR_.*"),
     ("Error codes of the tool interface", r"MPI_T_ERR_.*"),

@@ -101,7 +101,7 @@ def notes(function):
 
 
 def data_notes(name, p):
-    """What the calling rank gives to the call; of receives the room."""
+    """Notes of the data that the calling rank gives to the call; for receives, of the size of the buffer."""
     buffer = any(b in p for b in ("buf", "buffer", "sendbuf", "recvbuf", "inbuf"))
     ranks = "here.neighbours(comm)" if "eighbor" in name else "here.ranks(comm)"
     if "origin_count" in p:

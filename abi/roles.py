@@ -33,7 +33,7 @@ VALUES = {
     "combiner": "combiner", "required": "thread", "provided": "thread", "whence": "seek", "amode": "access",
     "verbosity": "verbosity", "bind": "bind", "scope": "scope", "var_class": "pvar_class",
 }
-# The same where a name alone does not tell.
+# Roles of parameters whose name alone does not tell them.
 OVERRIDES = {
     ("MPI_Comm_compare", "result"): Role("value_out", "comparison"),
     ("MPI_Group_compare", "result"): Role("value_out", "comparison"),

@@ -175,7 +175,7 @@ typedef struct MPI_ABI_File* MPI_File;
 #define MPI_MAX_STRINGTAG_LEN                  1024
 #define MPI_MAX_PSET_NAME_LEN                  1024
 
-/* Room a buffered message takes beside its data */
+/* Memory that a buffered message takes beside its data */
 #define MPI_BSEND_OVERHEAD                     512
 
 /* A status as Fortran sees it */
