@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # test.sh [--quick] [-R REGEX]: builds Weft (preset release) and runs its tests: units, ABI, launcher, MPI programs and
 # mpi4py's own suite. --quick leaves out mpi4py, several hosts and what is labelled slow; -R runs the tests whose names match.
-# What judges times or takes long is left to .ci/nightly. Installs what is missing. Tells every ten seconds how far it is; ends
-# with ctest's summary, and with its status. Fifteen to twenty minutes on two cores.
+# Checks that judge times or take long are left to .ci/nightly. Installs what is missing. Tells every ten seconds how far it
+# is; ends with ctest's summary, and with its status. Fifteen to twenty minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")"
 

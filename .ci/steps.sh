@@ -43,7 +43,7 @@ step() {
   fi
 }
 
-# What our programs could leave behind: files in memory, sockets and files in /tmp, processes of this tree.
+# Lists everything that our programs could leave behind: files in memory, sockets and files in /tmp, processes of this tree.
 things() {
   ls -A /dev/shm /tmp 2>/dev/null
   local exe
@@ -66,7 +66,7 @@ packages() { tools/dev/setup.sh build mpi4py test ci && tools/dev/launchers.sh m
 clang_builds() { cmake --preset "$1" -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 && cmake --build --preset "$1"; }
 # The thread sanitizer needs its fixed addresses; where the system moves mappings far, it asks for none of that.
 fixed() { if setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi; }
-# tests PRESET [ctest's options]: what runs at every merge and is not across hosts.
+# tests PRESET [ctest's options]: runs the tests of every merge that are not across hosts.
 tests() {
   local build=build/$1
   shift
@@ -76,7 +76,7 @@ tests() {
 across_hosts() { fixed ctest --test-dir "build/$1" -R "^hosts/($2)\$" --output-on-failure --no-tests=error; }
 sanitized() { clang_builds "$1" && tests "$@"; }
 
-# What the tests that failed have printed, from ctest's output on failure: at most 40 lines of each.
+# Prints the output of failed tests from ctest's output on failure: at most 40 lines of each.
 failures() {
   awk '/^ *[0-9]+\/[0-9]+ Test +#/ { left = /\*\*\*/ && !/\*\*\*Skipped/ ? 41 : 0 }
        /^ +Start +[0-9]+: / { left = 0 }

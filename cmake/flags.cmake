@@ -14,7 +14,7 @@ if(WEFT_WERROR)
   target_compile_options(weft_flags INTERFACE -Werror)
 endif()
 if(WEFT_SANITIZE)
-  # Of debug information reports need the lines; the rest takes a quarter of the time to compile. Optimised, tests take
+  # Reports need the lines of debug information; the rest takes a quarter of the time to compile. Optimised, tests take
   # half the time; gcc would take twice as long to compile.
   add_compile_options(-fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer -g1 $<$<CXX_COMPILER_ID:Clang>:-O1>)
   add_link_options(-fsanitize=${WEFT_SANITIZE})
@@ -29,7 +29,7 @@ if(WEFT_SANITIZE)
   endif()
 endif()
 
-# Shared libraries of ours have the C++ runtime inside. Those without a list of what they export hide the names of archives.
+# Shared libraries of ours have the C++ runtime inside. Libraries without a list of their exports hide the names of archives.
 # Functions of a library call its own ones, whatever functions of these names the program has. The linker of zig knows neither
 # option: a list hides the names of C++, no library of ours calls functions that it exports, and scripts of names, which it
 # takes by -T alone, leave its own layout as it is.

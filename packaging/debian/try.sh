@@ -28,7 +28,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 chroot=$work/chroot
 say() { printf '\n== %s (%s)\n' "$1" "$suite"; }
-# Downloads come before; what is tried has no network.
+# Downloads come before; the tests have no network.
 apt_get() { inside "$chroot" --bind "$debs" /mnt/debs bash -c "cd /mnt/debs && apt-get -qq -y $* >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }"; }
 try() { inside "$chroot" --offline --bind "$root" /mnt/source bash -ec "cd /mnt/source; for test in $*; do packaging/debian/tests/\$test; done"; }
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # The longest folder or file that a path begins with counts; "" is everything else.
-BUDGETS = {"": 71, "src": 529, "tests": 177, "docs/guide/install.md": 13}
+BUDGETS = {"": 24, "src": 529, "tests": 177, "docs/guide/install.md": 13}
 # These hold examples of what is found.
 SELF = ("tools/dev/words.py", "tests/unit/words_test.py")
 COLUMNS = 100
