@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Handles that are none, in either ABI, and room for what functions store.
+// Handles that are none, in either ABI, and memory for what functions store.
 
 #include <mpi.h>
 
@@ -40,7 +40,7 @@ T* room() {
   return static_cast<T*>(cleared_room());
 }
 
-// As many as any of the calls reads.
+// The array has as many as any of the calls reads.
 template <class Handle>
 Handle* wrongs() {
   auto* handles = room<Handle>();

@@ -87,8 +87,8 @@ static void finish(struct line* line) {
   MPI_Recv(NULL, 0, MPI_BYTE, rank, DONE, line->comm, MPI_STATUS_IGNORE);
 }
 
-// The first operation waits for a message that this rank sends at the end. Those behind it would see old data if
-// they began before.
+// The first operation waits for a message that this rank sends at the end. Operations behind it would see old
+// data if they began before.
 static void in_order(struct line* line, int bytes) {
   MPI_Request requests[2];
   MPI_Status status, statuses[2];

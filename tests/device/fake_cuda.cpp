@@ -56,7 +56,7 @@ void add(Range range) {
   ranges.insert_or_assign(range.seen, range);
 }
 
-// Addresses that were freed are unknown for as long as there are others. 0: there is no room.
+// Addresses that were freed are unknown for as long as there are others. Returns 0 if no range is free.
 Pointer room_for(size_t bytes) {
   for (Pointer at : {next, first}) {
     for (auto r = ranges.lower_bound(at); r != ranges.end() && r->first < at + bytes; ++r)

@@ -167,7 +167,7 @@ int zeKernelSetArgumentValue(void* kernel, uint32_t index, size_t bytes, const v
   return SUCCESS;
 }
 
-// Memory of the device, or pinned. Of a reduction the third argument is a number.
+// Whether it is memory of the device, or pinned. The third argument of a reduction is a number.
 static bool is_reached(uint64_t address) {
   return fake_cuda::find(address).has_value();
 }

@@ -140,7 +140,7 @@ static int run(int round) {
   MPI_Barrier(MPI_COMM_WORLD);
   for (int peer = 0; peer < ranks; ++peer) receive(round, peer, 0, &requests[peer]);
   for (int peer = 0; peer < ranks; ++peer) send(round, peer, &requests[ranks + peer]);
-  MPI_Barrier(MPI_COMM_WORLD);  // the late receives meet messages that are here
+  MPI_Barrier(MPI_COMM_WORLD);  // the late receives find messages that are here
   for (int peer = 0; peer < ranks; ++peer) receive(round, peer, 1, &requests[peer]);
   MPI_Waitall(2 * ranks, requests, MPI_STATUSES_IGNORE);
   return wrong(round);

@@ -213,7 +213,7 @@ void refused() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // As a tool does when it is loaded: the answer ends nothing.
+  // A tool asks so when it is loaded: the answer ends nothing.
   const int early = QMPI_Register_tool_name();
   expect::start(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

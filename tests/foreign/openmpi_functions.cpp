@@ -92,7 +92,7 @@ void sessions() {
   HOLDS(session == MPI_SESSION_NULL);
 }
 
-// As mpif.h has them.
+// These are the numbers of mpif.h.
 void numbers() {
   SAME(MPI_Comm_c2f(MPI_COMM_WORLD), 0);
   SAME(MPI_Comm_c2f(MPI_COMM_NULL), 2);

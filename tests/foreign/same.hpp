@@ -37,7 +37,7 @@ inline bool is_cancelled(const MPI_Status& status) {
 
 }  // namespace same
 
-// Of two integers or handles; both are printed.
+// It compares two integers or handles; both are printed.
 #define SAME(is, wanted)                                                                                       \
   do {                                                                                                         \
     const long long same_is = same::number(is);                                                                \

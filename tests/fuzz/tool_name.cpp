@@ -56,7 +56,7 @@ void check_names(fuzz::Random& random, const std::string& text) {
       text, [&](int* at) { return MPI_T_event_get_index(name, at); }, show_event);
 }
 
-// A name goes into no more room than there is.
+// No name is written beyond the length that is given.
 void check_lengths(fuzz::Random& random) {
   constexpr size_t most = 60;
   char name[most + 1];

@@ -296,7 +296,7 @@ class Tables(Case):
             self.assertGreater(self.shares(table)[0], least)
             self.assertGreater(self.shares(table)[0], self.shares(table)[1])
         shares = [self.shares(self.asked(unstructured(257, seed), "-n", "13")["tables"][0])[0] for seed in range(4)]
-        self.assertGreater(sum(shares) / 4, 0.815, "sizes that METIS does not meet")
+        self.assertGreater(sum(shares) / 4, 0.815, "METIS alone misses the sizes of the parts")
         pairs = Run(40)
         for rank in range(20):
             pairs.both(rank, 39 - rank, 100 + rank)

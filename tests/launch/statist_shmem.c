@@ -13,7 +13,7 @@ enum { thread_count = 4, rounds = 50 };
 static int me, pes, next;
 static long* words;
 
-// Of each family of typed functions several, which are one call for statistics.
+// Several functions of each family of typed ones are called; statistics count them as one call.
 static void known(void) {
   double* data = shmem_calloc((size_t)pes * 64, sizeof *data);
   double own[64] = {0};

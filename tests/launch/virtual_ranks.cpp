@@ -97,7 +97,7 @@ Report report_of(int32_t rank, int32_t ranks) {
   return report;
 }
 
-// The bytes that the rank sends: the report of all ranks below it in the tree. Of rank 0 the whole, in `report`.
+// The bytes that the rank sends: the report of all ranks below it in the tree. Rank 0 has the whole, in `report`.
 std::string bytes_of(int32_t rank, int32_t ranks, Report& report, Seen& seen) {
   seen.most_held = std::max(seen.most_held, ++seen.held);
   report = report_of(rank, ranks);

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     shmem_init();
     char* memory = shmem_align((size_t)sysconf(_SC_PAGESIZE), bytes);
     if (memory == NULL) {
-      printf("rank %d: no room in the heap\n", rank);
+      printf("rank %d: the heap is full\n", rank);
       return 1;
     }
     memset(memory, 1, bytes);

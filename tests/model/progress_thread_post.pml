@@ -4,9 +4,9 @@
 // Receives posted without a lock beside the progress thread (src/core/progress/progress_thread_post.hpp), for spin.
 // run.py says how it is run and which faults it must find.
 //
-// The poster posts POSTS receives, each on the short road, or with the lane's lock where the progress thread is at work.
-// That thread does ROUNDS rounds. Asserted: nobody works on the matcher while a receive is being posted on the short road,
-// and whoever does sees all that was posted before.
+// The poster posts POSTS receives, each on the short path, or with the lane's lock where the progress thread is at work.
+// That thread does ROUNDS rounds. Asserted: nobody works on the matcher while a receive is being posted on the short path,
+// and a thread that does sees all that was posted before.
 //
 // Memory: the stores of either thread wait in its buffer, in their order, and reach memory at any later time. Taking a lock
 // empties the own buffer; membarrier empties both.

@@ -7,7 +7,7 @@
 // Two threads of one sender number MESSAGES messages with one counter and send each by any lane; taking a number and
 // sending are two steps, and a lane keeps its order. Some are taken back before they leave. At the receiver any message
 // may belong to a receive that names its tag; all others wait for receives with MPI_ANY_TAG, which are always posted.
-// What happens under a lane's lock, or all of them, is one step. Asserted: a receive with MPI_ANY_TAG never gets a message
+// All actions under a lane's lock, or under all of them, are one step. Asserted: a receive with MPI_ANY_TAG never gets a message
 // while one that was sent before is missing. And every run ends with no message left.
 //
 // BROKEN_x leaves one rule out; the run must then fail.

@@ -10,7 +10,7 @@
 //
 // Memory: a store waits in its thread's buffer of one entry and reaches memory at any later time, as on a processor
 // that lets loads pass stores. Atomic exchanges and system calls empty their thread's buffer; membarrier empties all.
-// What is done under the lock of the list of sleepers is one step, since everybody else takes that lock to see it;
+// All actions under the lock of the list of sleepers are one step, since everybody else takes that lock to see it;
 // `sleepers`, `done`, `attention` and the ring are read without.
 //
 // BROKEN_x leaves one rule out; the run must then fail.
@@ -30,7 +30,7 @@ bool attention;  // armed: the sentinel sleeps or is about to
 bool word[THREADS];    // armed: the same, of the others
 bool asleep[THREADS];  // the kernel's view
 
-// Store buffers: what waits in them.
+// The stores that wait in store buffers.
 bool publish_buffered;
 byte done_buffered[THREADS + 1] = NOBODY;  // the last is the poller's
 
@@ -146,7 +146,7 @@ proctype waiter(byte me) {
         };
         !asleep[me]
      fi;
-     atomic {  // awake: the list's lock
+     atomic {  // the thread is awake and takes the list's lock
        looks_done = false; looks_full = false;
        listed[me] = false; sleepers--; word[me] = false;
        if

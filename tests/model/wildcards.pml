@@ -9,7 +9,7 @@
 // for the one before, is chosen freely. The receives are those of SCENARIO, below. With QUEUE a ring is full once, at
 // any time.
 //
-// What happens under one lane's lock is one step: others see a lane's state under its lock only, the list of receives with
+// All actions under one lane's lock are one step: others see a lane's state under its lock only, the list of receives with
 // MPI_ANY_TAG changes under all locks only, and the one word shared with senders, a published cell, stays as it is until
 // read.
 //
@@ -106,7 +106,7 @@ bool locked[2];
 byte arrived;  // messages of all lanes
 byte ended;    // threads
 
-// Of use within one d_step only.
+// These are used within one d_step only.
 hidden byte k;
 hidden byte m_;
 hidden byte specific;
@@ -354,7 +354,7 @@ inline drain() {
   od
 }
 
-// After a look: what was the choice before it and is so still may be given away; a new choice needs another look.
+// After a look, a message that was the choice before it and still is may be given away; a new choice needs another look.
 inline give() {
   choose(wanted);
 #ifdef BROKEN_RELOOK
