@@ -109,7 +109,7 @@ void bound() {
     expect_bound(win, memory, row.told_affinity, row.told_policy, row.mode);
     MPI_Win_free(&win);
     MPI_Free_mem(memory);
-    // The same place again, without a wish.
+    // The next allocation gets this memory again, without a wish.
     MPI_Alloc_mem(mib, MPI_INFO_NULL, &memory);
     EXPECT(policy_at(memory) <= 0, "a policy stays with freed memory: %d", policy_at(memory));
     MPI_Free_mem(memory);

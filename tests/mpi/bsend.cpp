@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffered sends: they return without a receiver, keep their order, take exactly the room the standard says, and are
+// Buffered sends: they return without a receiver, keep their order, take exactly the memory the standard says, and are
 // delivered before a flush or detach returns.
 #include <algorithm>
 #include <cstring>
@@ -47,7 +47,7 @@ void ring_without_receivers(void* memory, int memory_bytes) {
       std::fill(v.begin(), v.end(), -1);
     }
     for (int i = 0; i < 5; ++i) receive(from, 7, i, lengths[i], MPI_COMM_WORLD);
-    MPI_Buffer_flush();  // the room is for one round
+    MPI_Buffer_flush();  // the buffer is large enough for one round
   }
   void* address = nullptr;
   int bytes = 0;
@@ -103,7 +103,8 @@ void exact_room() {
   EXPECT_CLASS(MPI_Bsend(v.data(), 1, MPI_INT, to, 3, MPI_COMM_WORLD), MPI_ERR_BUFFER);
 }
 
-// Room for three: when the oldest has left, its place at the front is used again, and no more than that.
+// The buffer holds three messages: when the oldest has left, its place at the front is used again, and no more than
+// that.
 void room_goes_round() {
   constexpr int ints = 50000, unit = ints * 4 + overhead;
   std::vector<char> memory(3 * unit);

@@ -25,7 +25,7 @@ inline std::vector<std::string> hosts() {
   return names;
 }
 
-// Those of some ranks of MPI_COMM_WORLD that are on this rank's host. Collective.
+// Returns those of the given ranks of MPI_COMM_WORLD that are on this rank's host. It is collective.
 inline std::vector<int> here(const std::vector<int>& ranks) {
   const std::vector<std::string> names = hosts();
   int rank = 0;

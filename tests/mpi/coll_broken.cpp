@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank that is late disagrees with the others about a broadcast, while they are in the next operation already. The
 // broadcast ends with an error there. The next operation is right on all ranks where all wait for all, also in place;
-// where not, on those that do not return an error. Those behind it are right.
+// where not, on those that do not return an error. All operations behind it are right.
 #include <chrono>
 #include <thread>
 #include <vector>

@@ -28,7 +28,7 @@ using expect::size;
 namespace {
 
 constexpr int64_t guard = -77;
-constexpr int most = 30;  // elements: 240 bytes
+constexpr int most = 30;  // 240 bytes of elements
 
 enum Kind {
   barrier,
@@ -267,7 +267,7 @@ void again_and_again(MPI_Comm comm, int count, int rounds, std::mt19937& random)
     complete(requests, random);
     for (size_t i = 0; i < jobs.size(); ++i) {
       jobs[i].check();
-      // The same root, for which the operation was made.
+      // The root stays the one for which the operation was made.
       const int roots = std::lcm(static_cast<int>(kinds), size);
       jobs[i].renew(static_cast<int>(i) + (round + 1) * roots);
     }
@@ -302,7 +302,7 @@ void disagree() {
 }
 
 // One rank has other counts than the rest, of which small ones go by exchange buffers and large ones by messages: it
-// may be the root, and have more or less. Those that see it end with an error, nobody waits for ever, and the
+// may be the root, and have more or less. Ranks that see it end with an error, nobody waits for ever, and the
 // operations behind are right.
 void disagree_about_ways() {
   MPI_Comm comm;
@@ -329,7 +329,8 @@ void disagree_about_ways() {
     behind.issue(&request, false);
     EXPECT(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS, "%s behind it", names[(kind + 1) % kinds]);
     behind.check();
-    // Of two ranks that alone know the bytes, one may have more room than the other has data. A barrier has none.
+    // Where two ranks alone know the bytes, the buffer of one may be larger than the data of the other. A barrier has
+    // no data.
     int errors = error != MPI_SUCCESS ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &errors, 1, MPI_INT, MPI_SUM, comm);
     const bool wanted = size > 1 && kind != barrier && kind < gatherv;

@@ -79,7 +79,7 @@ void operations() {
   EXPECT_CLASS(MPI_Allreduce(a, b, 1, MPI_INT, freed, comm), MPI_ERR_OP);
 }
 
-// More data than the receiver has room for: an error on that rank, and nothing behind the room is written.
+// More data than fit into the buffer are an error on the receiver, and nothing behind the buffer is written.
 void too_long() {
   b[1] = -9;
   EXPECT_CLASS(MPI_Gather(a, 2, MPI_INT, b, 1, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_TRUNCATE);
@@ -92,7 +92,7 @@ void too_long() {
     static int data[20000];
     data[1] = rank == 0 ? 7 : -9;
     const int error = MPI_Bcast(data, rank == 0 ? count : 1, MPI_INT, 0, comm);
-    const bool ended = rank == 0 && error == MPI_SUCCESS;  // it waits for nobody, unless the ranks meet
+    const bool ended = rank == 0 && error == MPI_SUCCESS;  // it waits for nobody, unless the ranks compare their calls
     EXPECT(ended || expect::class_of(error) == MPI_ERR_TRUNCATE, "class %d", expect::class_of(error));
     EXPECT(data[1] == (rank == 0 ? 7 : -9), "%d was written behind the buffer", data[1]);
     // Rank 0 is not in the next broadcast yet when rank 1 finds out: that one would end with an error too.

@@ -19,7 +19,7 @@ using expect::size;
 
 namespace {
 
-// Around the room that a line has for data, with the size beside them and without.
+// The sizes are around the data that fit into a line, with their size beside them and without.
 constexpr int sizes[] = {0, 1, 8, 39, 40, 41, 47, 48, 49, 64, 200, 5000};
 constexpr int large_sizes[] = {0, 8, 40, 41, 100000, 300000};
 
@@ -42,7 +42,7 @@ std::vector<unsigned char> block_of(int round, int r, int bytes) {
   return block;
 }
 
-// Of the root: blocks with gaps between them, which nothing writes.
+// The buffer of the root has blocks with gaps between them, which nothing writes.
 struct All {
   std::vector<int> counts, places;
   std::vector<unsigned char> data;
@@ -168,7 +168,7 @@ void other_operations() {
   }
 }
 
-// Of more bytes than there is room for: of those of a line, of a chunk, and of a message.
+// The receiver gets more bytes than fit into its buffer: as many as in a line, in a chunk, and in a message.
 void too_long() {
   for (const int bytes : {8, 48, 3000, 400000}) {
     const bool last = rank == size - 1;

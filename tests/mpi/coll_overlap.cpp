@@ -55,7 +55,7 @@ struct Arrays {
   }
 };
 
-// ---- Overlaps. `m` has room for twice the blocks of all ranks, which have `n` elements each.
+// ---- Overlaps. `m` holds twice the blocks of all ranks, which have `n` elements each.
 
 void reductions(int* m, int n, MPI_Comm comm) {
   int* const near = m + n - 1;
@@ -135,7 +135,7 @@ void rooted(int* m, int n) {
   MPI_Comm_free(&comm);
 }
 
-// Of `number` blocks.
+// The operations have `number` blocks.
 void all_to_all(int* m, int n, int number, MPI_Comm comm) {
   int* const last = m + number * n - 1;
   const Arrays all(number, n, 0, n);

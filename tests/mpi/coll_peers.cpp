@@ -47,7 +47,7 @@ enum Kind { reduce, allreduce, reduce_scatter, reduce_scatter_block, allgather, 
 const char* const names[kinds] = {"reduce",    "allreduce",  "reduce_scatter", "reduce_scatter_block",
                                   "allgather", "allgatherv", "alltoall"};
 
-// One operation. Of each rank `count` elements, of which an allgatherv has a few more on higher ranks.
+// One operation. Each rank has `count` elements; in an allgatherv higher ranks have a few more.
 class Job {
  public:
   Job(MPI_Comm comm, Kind kind, int number, int count, bool in_place, bool gaps)

@@ -49,7 +49,7 @@ void persistent_ones_live_until_freed() {
   MPI_Request request;
   MPI_Bcast_init(&value, 1, MPI_INT, size - 1, comm, MPI_INFO_NULL, &request);
   MPI_Status status;
-  MPI_Wait(&request, &status);  // inactive: at once
+  MPI_Wait(&request, &status);  // it returns at once, as the request is inactive
   EXPECT(status.MPI_SOURCE == MPI_ANY_SOURCE, "source %d", status.MPI_SOURCE);
   EXPECT_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
   for (int round = 1; round < 20; ++round) {
@@ -138,7 +138,8 @@ void too_long_is_an_error_at_the_end() {
   MPI_Request request;
   MPI_Ibcast(data, rank == 0 ? 4 : 2, MPI_INT, 0, comm, &request);
   const int error = MPI_Wait(&request, MPI_STATUS_IGNORE);
-  // The ranks that receive from the root itself depend on the algorithm; the others get as much as they have room for.
+  // The ranks that receive from the root itself depend on the algorithm; the others get as much as fits into their
+  // buffers.
   const int is_error = expect::class_of(error) == MPI_ERR_TRUNCATE ? 1 : 0;
   EXPECT(is_error == 1 || error == MPI_SUCCESS, "class %d", expect::class_of(error));
   int errors = 0;

@@ -38,7 +38,7 @@ void duplicates() {
   EXPECT(compare(dup, MPI_COMM_WORLD) == MPI_CONGRUENT, "compares as %d", compare(dup, MPI_COMM_WORLD));
   EXPECT(compare(dup, dup) == MPI_IDENT, "compares as %d with itself", compare(dup, dup));
   EXPECT(chain_sum(dup) == sum_to(expect::size), "sum %d", chain_sum(dup));
-  // The same tag on all three: the one sent last is received first.
+  // All three have one tag: the one sent last is received first.
   int next = (expect::rank + 1) % expect::size, before = (expect::rank + expect::size - 1) % expect::size;
   int out[3] = {expect::rank, expect::rank + 100, expect::rank + 200}, in[3] = {-1, -1, -1};
   MPI_Request requests[3];

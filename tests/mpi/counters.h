@@ -5,7 +5,7 @@
 
 // Whether the setting of a row did what the row's name says. TEST_EXPECT lists what must hold of the performance
 // variables at the end of the program, such as "r0_messages>0,r1_messages=0,e0_bytes<=e0_messages": without their
-// "weft_", of all ranks together. Of weft_lanes it is the most of any rank; of weft_lane_messages, the most lanes that
+// "weft_", of all ranks together. weft_lanes is the most of any rank; weft_lane_messages is the most lanes that
 // messages came on. counters_start() before or after MPI_Init, counters_failed() before MPI_Finalize, by all ranks.
 
 #include <mpi.h>

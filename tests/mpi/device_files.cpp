@@ -56,8 +56,8 @@ const Form forms[] = {
      }},
 };
 
-// `most` elements at most. Data with and without gaps in memory, in a file where those of the ranks lie behind each
-// other or change by turns.
+// Accesses have `most` elements at most. Data lie with and without gaps in memory, and in the file those of the ranks
+// lie behind each other or alternate.
 void access(const char* datarep, bool gaps, bool interleaved, MPI_Info info, int most) {
   MPI_File file;
   int number = static_cast<int>(getpid());  // other rows run beside this one

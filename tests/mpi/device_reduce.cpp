@@ -82,7 +82,7 @@ const Kind kinds[] = {
     {"MPI_PROD of MPI_LONG_DOUBLE, which devices do not have", MPI_LONG_DOUBLE, MPI_PROD, 16, true},
 };
 
-// Of small whole numbers, so that sums are exact in any order, but for the kinds that are not `exact`.
+// Returns small whole numbers, so that sums are exact in any order, but for the kinds that are not `exact`.
 Bytes numbers(const Kind& kind, size_t count, int from) {
   Bytes bytes(count * kind.size);
   for (size_t i = 0; i < count; ++i) {
@@ -119,7 +119,7 @@ Bytes values(const Kind& kind, Bytes bytes) {
   return bytes;
 }
 
-// Of floats that are not exact a little may differ.
+// Floats that are not exact may differ a little.
 bool is_close(const Kind& kind, const Bytes& is, const Bytes& wanted) {
   if (kind.exact) return values(kind, is) == values(kind, wanted);
   for (size_t at = 0; at < is.size(); at += kind.type == MPI_FLOAT ? 4 : 8) {

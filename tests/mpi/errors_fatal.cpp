@@ -22,7 +22,7 @@ void use_freed() {
   MPI_Comm_size(copy, &size);
 }
 
-// Rank 1 sends this many ints, rank 0 has room for ten.
+// Rank 1 sends this many ints; the buffer of rank 0 holds ten.
 void send_to(MPI_Comm halo, int count, int tag) {
   const std::vector<int> data(static_cast<size_t>(count), 1);
   MPI_Send(data.data(), count, MPI_INT, 0, tag, halo);

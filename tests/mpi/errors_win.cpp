@@ -187,7 +187,7 @@ void data_that_do_not_fit() {
   EXPECT_CLASS(MPI_Get_accumulate(values, 1, MPI_INT, got, 1, MPI_INT, rank, 0, 2, MPI_INT, MPI_NO_OP, window),
                MPI_ERR_TRUNCATE);
   EXPECT(memory[0] == 0 && got[0] == 0, "data were moved");
-  // Room for more is no error.
+  // A buffer for more is no error.
   EXPECT_CLASS(MPI_Put(values, 3, MPI_INT, rank, 0, 2, three, window), MPI_SUCCESS);
   EXPECT_CLASS(MPI_Get(got, 6, MPI_INT, rank, 0, 1, three, window), MPI_SUCCESS);
   EXPECT(got[2] == 3 && got[3] == 0 && memory[2] == 3 && memory[3] == 0, "%d %d", got[2], got[3]);

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A library that stands for UCC on one host, with the functions that Weft uses, as few systems have UCC: barriers,
 // bcasts and allreduces over memory that the members of a team share. Members tell each other of that memory by the
-// exchange that the user gives, in two rounds, and then meet in it. All goes on in calls of ucc_context_progress and
-// ucc_team_create_test alone. FAKE_UCC has it fail: old (version 1.4), library (ucc_init), context=P, begin=P, meet=P
-// (teams of the member at place P, before and after the exchanges), post=N and run=N (the operation behind N ones of a
-// team, of the member at place 1), stall=N (that operation never ends there).
+// exchange that the user gives, in two rounds, and then use it together. All goes on in calls of ucc_context_progress
+// and ucc_team_create_test alone. FAKE_UCC has it fail: old (version 1.4), library (ucc_init), context=P, begin=P,
+// meet=P (teams of the member at place P, before and after the exchanges), post=N and run=N (the operation behind N
+// ones of a team, of the member at place 1), stall=N (that operation never ends there).
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -45,7 +45,8 @@ int64_t fault(std::string_view name) {
 constexpr size_t members_most = 16;
 constexpr size_t piece_bytes = 4096;
 
-// Of a team. Members count themselves in and out of each turn; nobody comes to a turn before all have left the last.
+// Memory that a team shares. Members count themselves in and out of each turn; nobody comes to a turn before all have
+// left the last.
 struct Shared {
   std::atomic<uint64_t> came;
   std::atomic<uint64_t> left;
@@ -189,7 +190,7 @@ struct weft::transport::ucc::abi::Team {
     return status;
   }
 
-  // The last exchange is over for all when they meet.
+  // The last exchange is over for all when all have counted themselves in.
   Status create() {
     if (request != nullptr) {
       const Status status = exchanged();

@@ -17,7 +17,7 @@ namespace {
 bool faults = false;
 int rounds = 40;
 
-// The same on all ranks, and one of each rank.
+// `common` gives equal numbers on all ranks, `own` is of each rank.
 std::mt19937 common, own;
 
 int draw(std::mt19937& from, int low, int high) {

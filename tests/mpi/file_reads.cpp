@@ -168,7 +168,7 @@ void close_early(const std::string& path) {
   check(data.data(), 0, piece * pieces);
 }
 
-// The same of a read that fails: its error is one of the communicator now.
+// A read that fails after its file was closed: its error is one of the communicator now.
 void fail_closed(const std::string& path) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_File file = MPI_FILE_NULL;

@@ -24,7 +24,7 @@ void interleaved(MPI_File file, const std::vector<char>& data) {
   }
 }
 
-// The same by a view and one collective call.
+// The pieces are written by a view and one collective call.
 void collective(MPI_File file, const std::vector<char>& data) {
   MPI_Datatype block, every;
   MPI_Type_contiguous(piece, MPI_BYTE, &block);

@@ -10,7 +10,7 @@
 #include "p2p.h"
 
 static MPI_Comm world;
-static int bytes_of_all;  // 0: 8 to 64
+static int bytes_of_all;  // 0 stands for 8 to 64
 
 // The largest resident size so far, in KiB.
 static long peak(void) {
@@ -22,7 +22,7 @@ static long peak(void) {
   return kib;
 }
 
-// Of the processor: others may be at work on it.
+// It is the time of the processor, since others may be at work on it.
 static double cpu_seconds(void) {
   return (double)clock() / CLOCKS_PER_SEC;
 }
@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
   const int reverse = strcmp(what, "reverse") == 0, blocking = strcmp(what, "blocking") == 0;
   bytes_of_all = argc > 2 ? atoi(argv[2]) : strcmp(what, "large") == 0 ? 1024 : 0;
   const int count = argc > 3 ? atoi(argv[3]) : 100000, most = bytes_of_all != 0 ? bytes_of_all : 64;
-  // Room for 100 000 envelopes and what WEFT_UNEXPECTED_LIMIT (16 MiB) allows of data, with what the heap adds; for the
-  // sender, for as many requests.
+  // The bound is enough for 100 000 envelopes and the data that WEFT_UNEXPECTED_LIMIT (16 MiB) allows, with what the
+  // heap adds; at the sender, for as many requests.
   // Between hosts, where another launcher starts us, libfabric has pools that grow to 40 MiB.
   const long bound_kib = getenv("PMI_SIZE") != NULL ? 96 << 10 : 64 << 10;
   unsigned char* data = malloc(me == 0 ? (size_t)count * (size_t)most : (size_t)most);

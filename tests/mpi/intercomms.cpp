@@ -171,7 +171,7 @@ void made() {
   EXPECT(inter == MPI_COMM_NULL, "a handle is left");
 }
 
-// One over another one as the peer communicator: the leaders meet on the intercommunicator.
+// One over another one as the peer communicator: the leaders talk on the intercommunicator.
 void made_over_another() {
   MPI_Comm inter = make_inter(), half = make_half(), second;
   MPI_Intercomm_create(half, 0, inter, 0, INT_MAX, &second);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Large messages of layouts with gaps, by whatever path: every combination of layouts at both ends, receives posted
-// before and after, receives with less room. Each rank sends to the next.
+// before and after, receives into smaller buffers. Each rank sends to the next.
 #include <cstdint>
 #include <vector>
 
@@ -46,7 +46,7 @@ struct Side {
     return buffer[static_cast<size_t>(i / shape->block * shape->stride + i % shape->block)];
   }
 
-  // Of `filled` elements from `seed` on; the gaps and the rest must be as they were.
+  // The first `filled` elements must count from `seed` on; the gaps and the rest must be as they were.
   void expect(int64_t filled, int64_t seed, const char* what) {
     for (int64_t i = 0; i < longs; ++i) {
       const int64_t wanted = i < filled ? seed + i : -1;

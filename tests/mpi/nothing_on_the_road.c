@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// No allocation, no system call, no mutex on the road of a small message in steady state.
+// No allocation, no system call, no mutex on the path of a small message in steady state.
 //
 // malloc and its kin and pthread_mutex_lock are this program's own, and counted. System calls: the stretch under test
 // runs in a thread of its own under a seccomp filter, which raises SIGSYS for every call; the handler says which and
@@ -77,7 +77,7 @@ static void say_and_end(const char* text, long number) {
 
 static void on_system_call(int sig, siginfo_t* info, void* context) {
   (void)sig, (void)context;
-  say_and_end("a system call on the road of a small message:", info->si_syscall);
+  say_and_end("a system call on the path of a small message:", info->si_syscall);
 }
 
 // Allowed is what the handler needs: to write, to end the process.
@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, stretch, NULL) != 0) return EXIT_FAILURE;
   while (!finished) usleep(1000);
-  if (allocations != 0) failed(__FILE__, __LINE__, "%ld allocations on the road of a small message", allocations);
-  if (locks != 0) failed(__FILE__, __LINE__, "%ld mutexes on the road of a small message", locks);
+  if (allocations != 0) failed(__FILE__, __LINE__, "%ld allocations on the path of a small message", allocations);
+  if (locks != 0) failed(__FILE__, __LINE__, "%ld mutexes on the path of a small message", locks);
   return finish();
 }

@@ -60,7 +60,7 @@ class DataOf {
     if (there_ != nullptr) move(values_.data(), there_, bytes());
     return values_;
   }
-  // As many; they stay where they are.
+  // `values` are as many as before; the data stay where they are.
   void set(const std::vector<T>& values) {
     std::copy(values.begin(), values.end(), values_.begin());
     if (there_ != nullptr) move(there_, values_.data(), bytes());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Rank 0 sends more to all others, which do not receive yet, than the way has room for. A message that was to send an
-// RTS then, and leaves otherwise when there is room again, must leave nothing behind: larger messages by the same
-// requests follow, from other memory.
+// Rank 0 sends more to all others, which do not receive yet, than the route to them can hold. A message that was to
+// send an RTS then, and leaves otherwise when there is space again, must leave nothing behind: larger messages by the
+// same requests follow, from other memory.
 #include "p2p.h"
 
 enum { messages = 24, small = 60000, large = 150000 };

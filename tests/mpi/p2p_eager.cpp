@@ -29,8 +29,8 @@ void expect_data(const char* data, size_t salt, size_t bytes) {
   EXPECT(i == bytes, "message %zu differs from byte %zu of %zu on", salt, i, bytes);
 }
 
-// Of each size one to a posted receive, and one that a probe finds: the probe's answer is true before all data have
-// come.
+// Each size is sent once to a posted receive, and once to be found by a probe: the probe's answer is true before all
+// data have come.
 void found_by_probe() {
   size_t salt = 0;
   for (const size_t bytes : sizes) {
@@ -71,7 +71,7 @@ void found_by_probe() {
   }
 }
 
-// Of both kinds; the next message comes as it was sent.
+// Both kinds of receives are too small; the next message comes as it was sent.
 void truncated() {
   for (const bool probed : {false, true}) {
     for (const size_t bytes : sizes) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Which message meets which receive: order, wildcards, truncation, probes, matched messages, cancelling. Two ranks or
-// more; rank 0 sends to rank 1, others send to rank 1 where it says so.
+// The test checks which message matches which receive: order, wildcards, truncation, probes, matched messages,
+// cancelling. Two ranks or more; rank 0 sends to rank 1, others send to rank 1 where it says so.
 #include "p2p.h"
 
 static const int sizes[] = {0, 8, 100, 8152, 8153, 8192, 20000, 200000, (4 << 20) + 1};

@@ -145,7 +145,7 @@ static void check(const char* what, int mode, int bytes, int room, int strided, 
 }
 
 static void receive(int mode, int bytes, int strided, int posted, int exact, uint64_t salt) {
-  // A receive with more room than the message: the status says how much came.
+  // If the buffer is larger than the message, the status says how much came.
   const int room = exact ? bytes : bytes + 19;
   memset(buffer, 0xee, (size_t)span(room, strided) + 2 * guard);
   MPI_Datatype type = layout(room, strided);

@@ -57,7 +57,7 @@ void truncated() {
   }
 }
 
-// Of both ranks to each other; received in another order than sent, half of them before they come.
+// Both ranks send to each other; messages are received in another order than sent, half of them before they come.
 void many() {
   constexpr int count = 40;
   constexpr size_t bytes = 150000;

@@ -69,7 +69,7 @@ void truncated() {
   }
 }
 
-// Of both ranks to each other; received in another order than sent, half of them before they come.
+// Both ranks send to each other; messages are received in another order than sent, half of them before they come.
 void many() {
   constexpr size_t count = 40;
   constexpr size_t blocks = 8001;

@@ -58,7 +58,7 @@ std::string wrong_with(const std::vector<Thread>& threads, const cpu_set_t& set,
   return progress && copy ? "" : "a thread for progress or copies is missing";
 }
 
-// As an OpenMP runtime does before main().
+// An OpenMP runtime does so before main().
 void bind_to_first(const cpu_set_t& all) {
   cpu_set_t one;
   CPU_ZERO(&one);

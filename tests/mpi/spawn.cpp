@@ -273,7 +273,7 @@ void test_info() {
   EXPECT_CLASS(MPI_Comm_spawn(name.c_str(), arguments, 1, info, 0, MPI_COMM_WORLD, &children, codes), MPI_SUCCESS);
   meet(children, true);
   MPI_Comm_disconnect(&children);
-  // As many as there is room for: 512 places, as the row gives no --universe.
+  // Only as many start as there are places for: 512, as the row gives no --universe.
   MPI_Info_set(info, "soft", "5000,2:1999:1000,3");
   EXPECT_CLASS(MPI_Comm_spawn(self, arguments, 2000, info, 0, MPI_COMM_WORLD, &children, codes), MPI_SUCCESS);
   EXPECT(remote_size_of(children) == 3, "%d", remote_size_of(children));
@@ -333,7 +333,7 @@ void test_errors() {
   EXPECT_CLASS(MPI_Comm_spawn(self, MPI_ARGV_NULL, 1, MPI_INFO_NULL, -1, MPI_COMM_WORLD, &children, codes),
                MPI_ERR_ROOT);
   EXPECT_CLASS(MPI_Comm_spawn(self, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_NULL, &children, codes), MPI_ERR_COMM);
-  // After all that there is room.
+  // After all that there are free places.
   children = spawn("child_meets", 2);
   meet(children, true);
   MPI_Comm_disconnect(&children);

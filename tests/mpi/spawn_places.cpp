@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The place of a spawned process is not given again while another of its world runs, which may still read what the one
-// that has left wrote. Run with room for two spawned processes.
+// that has left wrote. It is run with places for two spawned processes.
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>

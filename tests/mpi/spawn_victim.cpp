@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Spawns, accepts and connects without end, for kill_spawn.py: each rank with children of its own, which it leaves and
-// meets again at a port.
+// Spawns, accepts and connects without end, for kill_spawn.py: each rank with children of its own, from which it
+// disconnects, to connect again at a port.
 #include <mpi.h>
 #include <unistd.h>
 

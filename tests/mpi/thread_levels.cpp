@@ -21,7 +21,7 @@ int level_of(const char* word) {
 }
 
 // One thread waits for a message from another, which makes calls and sends it last. Where calls are checked, the first
-// of those that meets the waiting thread ends the job; the time is for builds that do not find it.
+// one that finds the waiting thread ends the job; the time is for builds that do not find it.
 void call_beside_a_receive(std::chrono::seconds longest) {
   std::thread waiting([] {
     int got = 0;

@@ -29,7 +29,7 @@ void check(MPI_Comm comm, int round, int tag) {
   int most[2] = {0, 0}, least[2] = {0, 0};
   MPI_Allreduce(mine, most, 2, MPI_INT, MPI_MAX, comm);
   MPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, comm);
-  EXPECT(most[0] == least[0] && most[1] == least[1], "tags %d and %d, rounds %d and %d met", least[1], most[1],
+  EXPECT(most[0] == least[0] && most[1] == least[1], "tags %d and %d, rounds %d and %d are mixed", least[1], most[1],
          least[0], most[0]);
   MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 0, &in, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
                MPI_STATUS_IGNORE);

@@ -333,7 +333,7 @@ void wake(Call call, MPI_Comm comm, int choice, std::vector<int>& data) {
   }
 }
 
-// The same on both sides.
+// Both sides make the same choice.
 int choice_of(int waiter, int round) {
   return (waiter * 5 + round * 3) % many;
 }

@@ -235,7 +235,7 @@ def killed(runs):
 
 
 def settings():
-    """Jobs whose memory is laid out in other ways do not meet; on two hosts, those whose algorithms differ."""
+    """Jobs whose memory is laid out in other ways do not connect, nor do jobs on two hosts whose algorithms differ."""
     server = Job(RANKS[0], "open")
     port = port_of(server)
     os.environ.update({"WEFT_COLL_LEADERS": "off"} if AFAR else {"WEFT_RING_BYTES": "1M"})

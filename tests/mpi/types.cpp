@@ -54,7 +54,7 @@ void packing() {
   MPI_Type_vector(4, 1, 5, MPI_INT, &column);
   MPI_Type_commit(&column);
   MPI_Pack_size(2, column, MPI_COMM_WORLD, &room);
-  EXPECT(room == 32, "room %d", room);
+  EXPECT(room == 32, "%d bytes", room);
   char packed[100];
   double number = 2.5, again = 0;
   MPI_Pack(&matrix[0][1], 1, column, packed, 100, &position, MPI_COMM_WORLD);

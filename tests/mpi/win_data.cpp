@@ -109,7 +109,7 @@ constexpr std::array names = {"put",
                               "get_accumulate_c",
                               "rget_accumulate"};
 
-// Of the origin, of the target's window, and what a get_accumulate found there.
+// Data and layouts of the origin, of the target's window, and of what a get_accumulate found there.
 struct Ends {
   const void* out;
   void* in;

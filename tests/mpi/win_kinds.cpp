@@ -178,7 +178,7 @@ void shared(Ints ints, bool noncontiguous, bool wide) {
     EXPECT(lowest_bytes == 0, "%ld bytes", static_cast<long>(lowest_bytes));
   }
   windows::meet(window, comm);
-  // Stores by others and puts meet in one memory.
+  // Stores by others and puts go to one memory.
   const int next = (me + 1) % ranks;
   if (ints(next) > 1) {
     MPI_Aint there;

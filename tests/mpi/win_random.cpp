@@ -198,7 +198,7 @@ struct Round {
     if (s.stride > 1) MPI_Type_free(&to);
   }
 
-  // The same in the model; `b` is null for the calls of others.
+  // Applies the step to the model; `b` is null for the calls of others.
   void predict(const Step& s, Buffers* b) {
     const size_t gap = s.gaps ? 2 : 1;
     for (int i = 0; i < s.count; ++i) {

@@ -25,8 +25,8 @@ void keep_operation(MPI_Request request, std::shared_ptr<Operation> operation) {
   requests.emplace(request, std::move(operation));
 }
 
-// The operations of some requests. Those that may end with the call are out of the table during it: afterwards another
-// thread may be given the same handles.
+// The operations of some requests. Operations that may end with the call are out of the table during it: afterwards
+// another thread may be given the same handles.
 class Pending {
  public:
   enum class Call : uint8_t { completes, frees };

@@ -39,7 +39,7 @@ class Moved {
   void keep_types();  // the program may free its datatypes before the operation completes
   void to_device() const;
   void to_program() const;  // of a received buffer
-  // The same of one piece alone: a partition.
+  // These copy one piece alone, a partition.
   void to_device(int piece) const;
   void to_program(int piece) const;
   int pieces() const { return static_cast<int>(pieces_.size()); }

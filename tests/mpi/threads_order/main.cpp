@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // No overtaking with many threads: threads that synchronise send and receive in an order, and the messages must match
-// in that order (MPI-5.0, 3.5). A script lists sends and receives, each with the thread that makes it. Of one source
-// there is exactly one right matching, whatever the timing: each message in turn takes the first receive that fits.
+// in that order (MPI-5.0, 3.5). A script lists sends and receives, each with the thread that makes it. Messages of one
+// source have exactly one right matching, whatever the timing: each message in turn takes the first receive that fits.
 // Every script runs with the messages there first, with the receives posted first, and freely; around the ring of
 // ranks, and to ourselves.
 //

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The scripts with names and those of chance. Of one source there is exactly one right matching, whatever the timing:
-// each message in turn takes the first receive that fits.
+// The scripts with names and those of chance. Messages of one source have exactly one right matching, whatever the
+// timing: each message in turn takes the first receive that fits.
 #include "threads_order/script.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr Case cases[] = {
     {"A1 B2 A2 B1", "a* b* a*? b*?"},
     {"A0 B1 C2 A3 B4 C5 A6 B7 C8 A9 B10 C11 A12 B13 C14 A15 B16", "a* a* a* a* a* a* a* a* a* a* a* a* a* a* a* a* a*"},
     {"A0 B1 A2 B3 A4 B5 A6 B7 A8 B9 A10 B11", "a*? b*? c*? a*? b*? c*? a*? b*? c*? a*? b*? c*?"},
-    // The same envelope from several threads.
+    // Several threads send one envelope.
     {"A1 B1 C1", "a1 a1 a1"},
     {"A1 B1 C1", "a1? b1? c1?"},
     {"A1 B1 A1 B1", "a1 b1? a1 b1?"},
@@ -52,7 +52,7 @@ constexpr Case cases[] = {
     {"A1 B2 C3", "am*? bp*? cr*?"},
     {"A1 B2 C1 A2", "a* bp1 cm2 a*"},
     {"A1 B2 A3", "an2 bp* ci*"},
-    // Large ones, which come by another road, among small ones.
+    // Large ones, which take another path, are among small ones.
     {"A1L B2", "a* b*"},
     {"A1X B2", "a* b*"},
     {"A1 B2X C3", "a*? b*? c*?"},

@@ -42,7 +42,7 @@ struct Script {
 // How many scripts have names; script_of() knows them by number.
 extern const int case_count;
 
-// The same on both sides. `named`: a script by its number, or -1 for one of chance.
+// The script is equal on both sides. `named`: a script by its number, or -1 for one of chance.
 Script script_of(uint64_t seed, int round, int named);
 
 }  // namespace order

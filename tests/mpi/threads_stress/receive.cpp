@@ -27,7 +27,7 @@ bool Worker::serve(Channel& channel) {
     if (!channel.over) {
       channel.over = true;
       for (Slot* slot : channel.posted) {
-        // Of what all threads receive, something may have been given to this receive long ago.
+        // If all threads receive here, this receive may have been given a message long ago.
         slot->refused = channel.kind != shared;
         cancel(slot);
       }

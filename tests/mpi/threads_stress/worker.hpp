@@ -36,7 +36,7 @@ class Worker {
   void write(Out& out, bool last);
   bool send_something();
   void start_send(Target& t, size_t bytes, bool last);
-  // Of whatever thread. The request is null, or persistent and inactive.
+  // The send may be of any thread. Its request is null, or persistent and inactive.
   void sent(Out* out);
   // One of ours, which may begin anew.
   void sent_mine(Out* out);
@@ -51,7 +51,7 @@ class Worker {
   void cancel_something();
   // A receive nobody sends to.
   void cancel_nothing();
-  // Of whatever thread.
+  // The receive may be of any thread.
   void received(Slot* slot);
   void check(Channel& channel, const unsigned char* data, const MPI_Status& status);
 
