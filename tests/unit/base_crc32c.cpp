@@ -21,7 +21,7 @@ TEST(Crc32c, IsTheOneOfTheStandard) {
   EXPECT_EQ(crc32c(nullptr, 0), 0u);
 }
 
-// Of every length and at every place, whatever pieces it is taken in.
+// Data have every length and place, and are taken in any pieces.
 TEST(Crc32c, IsTheSameByInstructionAndByTable) {
   std::vector<unsigned char> data(20000);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<unsigned char>(i * i >> 5);

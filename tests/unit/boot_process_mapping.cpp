@@ -23,7 +23,7 @@ TEST(ProcessMapping, RanksOfANode) {
   EXPECT_EQ(mapped(1, 4, "(vector,(0,2,2))"), (Ranks{0, 1}));
   EXPECT_EQ(mapped(2, 4, "(vector,(0,2,1))"), (Ranks{0, 2})) << "around again";
   EXPECT_EQ(mapped(4, 5, "(vector,(0,1,3),(1,1,2))"), (Ranks{3, 4}));
-  EXPECT_EQ(mapped(0, 3, "(vector,(0,1,8))"), (Ranks{0, 1, 2})) << "room for more";
+  EXPECT_EQ(mapped(0, 3, "(vector,(0,1,8))"), (Ranks{0, 1, 2})) << "more places than ranks";
   EXPECT_EQ(mapped(0, 3, "(vector,(7,1,1),(9,1,1))"), (Ranks{0, 2}));
 }
 
@@ -40,7 +40,7 @@ TEST(ProcessMapping, OfAJobOfAnySize) {
   EXPECT_EQ(mapping.ranks_on(2).front(), 33);
   EXPECT_EQ(mapping.ranks_on(2).size(), 32U);
   EXPECT_EQ(mapping.ranks_on(21877), Ranks{});
-  ASSERT_TRUE(mapping.parse("(vector,(5,2147483647,2147483647),(0,1,1))", 700000)) << "more room than any job needs";
+  ASSERT_TRUE(mapping.parse("(vector,(5,2147483647,2147483647),(0,1,1))", 700000)) << "more places than any job needs";
   EXPECT_EQ(mapping.node_of(699999), 5);
 }
 

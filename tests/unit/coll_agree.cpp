@@ -126,7 +126,7 @@ TEST(Agreement, OfManyRanksTakesTwentyRoundsAndFewBytes) {
   EXPECT_EQ(partners.size(), 40U);
 }
 
-// Of ranks that alternate between hosts, which is what takes most memory.
+// Ranks alternate between hosts, which takes most memory.
 TEST(Agreement, ADuplicateOfManyRanksSharesWhatTheyAre) {
   core::identity->job.here = {0};  // several hosts
   core::Group group;

@@ -254,7 +254,7 @@ Post Way::send_staged(uint8_t /*kind*/, Envelope envelope, const void* /*data*/,
 
 // ---- Memory
 
-// Of this process, in KiB.
+// Memory of this process, in KiB.
 struct Held {
   size_t resident = 0;   // pages that are its own: anonymous or shared memory, not those of files
   size_t allocated = 0;  // by malloc()
@@ -265,7 +265,7 @@ Held operator-(const Held& a, const Held& b) {
 }
 
 Held held() {
-  char text[4096] = "";  // no stream: a stream allocates
+  char text[4096] = "";  // a stream would allocate
   const int file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
   const ssize_t bytes = read(file, text, sizeof text - 1);
   close(file);
@@ -318,7 +318,7 @@ void open_world(int32_t rank, Stage& stage) {
                           .watched = 0});
 }
 
-// As MPI_Comm_dup does.
+// Duplicates as MPI_Comm_dup does.
 Comm* duplicate(Comm& parent) {
   uint32_t context = 0;
   EXPECT_EQ(coll::agree_on_context(coll::founders_of(parent), context), core::no_error);
@@ -333,7 +333,7 @@ void destroy(Comm* comm) {
   base::destroy_object(comm);
 }
 
-// As MPI_Win_allocate does: src/mpi/win/create.cpp.
+// Makes a window as MPI_Win_allocate does: src/mpi/win/create.cpp.
 Window* make_window(Comm& parent) {
   auto* window = base::make_object<Window>();
   window->comm = duplicate(parent);

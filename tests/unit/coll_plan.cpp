@@ -130,7 +130,7 @@ TEST_P(Plans, BlocksGoWhereTheyBelong) {
     for (int root : some_roots()) {
       const auto top = static_cast<size_t>(root);
       for (bool in_place : {false, true}) {
-        // Of `all` the others know no more than the size.
+        // The others know no more of `all` than the size.
         auto of_root = [&](Values& v, size_t r) {
           return r == top ? blocks(v) : Blocks(nullptr, words(mine[r]).count, word);
         };

@@ -42,7 +42,7 @@ constexpr datatype::Type make_word() {
 }
 inline constinit datatype::Type word = make_word();
 
-// A word, and room for another one behind it.
+// A word with a gap of a word behind it.
 constexpr datatype::Type make_wide() {
   datatype::Type type = make_word();
   type.contiguous = false;
@@ -89,8 +89,8 @@ inline int64_t joined_ranks(int first, int last) {
   return all;
 }
 
-// How ranks are placed on hosts. As launchers and orders of ranks do it: neighbours together, dealt in turn, and back
-// and forth; hosts with one rank, two, three and so on; one host with all but the last rank; and at random.
+// How ranks are placed on hosts. Launchers and orders of ranks place them so: neighbours together, dealt in turn, and
+// back and forth; hosts with one rank, two, three and so on; one host with all but the last rank; and at random.
 enum class Layout { one_host, blocks, dealt, folded, growing, lone_last, scattered };
 
 inline std::vector<int32_t> place(Layout layout, int ranks) {

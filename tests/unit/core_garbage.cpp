@@ -116,7 +116,7 @@ class Target {
         return right;
     }
   }
-  // Of the sender's staging memory.
+  // Returns a handle of the sender's staging memory, or at times any number.
   uint64_t handle() {
     if (random_.below(8) == 0) return number();
     const transport::Staging fresh = peers_.reserve_staging(300);

@@ -123,7 +123,7 @@ class Play {
   Envelope message() { return {context(), source(), tag(), 0}; }
   Envelope wanted() { return {context(), wild() ? any_source : source(), wild() ? any_tag : tag(), 0}; }
 
-  // As start_receive() does: a message that came before, or the list.
+  // Does what start_receive() does: it takes a message that came before, or joins the list.
   void receive(const Envelope& e) {
     Unexpected* expected = model_.find(e);
     Unexpected* found = matcher_.find(e);
@@ -285,8 +285,8 @@ TEST(Matcher, OrdersByPostingAcrossWildcards) {
   EXPECT_EQ(m.take_receive(message), nullptr);
 }
 
-// Of threads that are inside MPI_Recv at the same time, the one that looks gets the next message, wherever its receive
-// lies in the list.
+// If threads are inside MPI_Recv at the same time, the one that looks gets the next message, wherever its receive lies
+// in the list.
 TEST(Matcher, BringsAReceiveForwardAmongThoseOfOtherThreads) {
   Tables m;
   Request first;

@@ -193,7 +193,7 @@ TEST(Order, ACancelledSendIsNotWaitedFor) {
   EXPECT_GT(cancelled, 0);
 }
 
-// Of two sources one keeps a message back that was sent before another: the other's message is received meanwhile.
+// One of two sources keeps a message back that was sent before another: the other's message is received meanwhile.
 TEST(Order, ASourceThatKeepsAMessageBackHoldsNoOtherUp) {
   Ranks ranks({.ranks = 3, .lanes = 4, .wire = between_hosts});
   World* const before = enter(&ranks.world(0));

@@ -178,7 +178,7 @@ TEST(Protocols, AMessageThatIsTooLongIsCutAndSaysSo) {
         EXPECT_EQ(r.received, static_cast<int64_t>(bytes / 2));
         free_request(&r);
         EXPECT_TRUE(std::equal(data.begin(), data.begin() + static_cast<ptrdiff_t>(bytes / 2), room.begin()));
-        EXPECT_EQ(Bytes(room.end() - 16, room.end()), Bytes(16, 0xee)) << "written beyond its room";
+        EXPECT_EQ(Bytes(room.end() - 16, room.end()), Bytes(16, 0xee)) << "written beyond its buffer";
       });
     }
   }

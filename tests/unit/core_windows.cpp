@@ -215,7 +215,7 @@ void go_by_messages(Window& window, uint64_t value) {
   EXPECT_EQ(reinterpret_cast<uint64_t*>(window.base)[1], value);
 }
 
-// As of another thread's flush.
+// It settles the number as another thread's flush does.
 struct Settles : Awaited {
   explicit Settles(LaneBox& of)
       : Awaited([](Awaited& awaited, const Answer&, const char*) {
@@ -360,7 +360,7 @@ TEST_F(Windows, TakeTheOneLockOfTheGlobalDesign) {
   Made window(1);
   ASSERT_EQ(lock_all(*window, true), no_error);
   ASSERT_EQ(put_word(*window, 1), no_error);
-  EXPECT_EQ(window->targets[0].direct.load(), nullptr);  // the inlined road is closed
+  EXPECT_EQ(window->targets[0].direct.load(), nullptr);  // the inlined path is closed
   EXPECT_FALSE(ends_while_held(*window, milliseconds(200)));
   EXPECT_EQ(reinterpret_cast<uint64_t*>(window->base)[1], 9U);
   ASSERT_EQ(unlock_all(*window), no_error);

@@ -241,7 +241,7 @@ class Setting {
 struct Plan {
   int32_t ranks = 2;
   uint64_t seed = 1;
-  uint32_t lanes = 1;        // several: as at MPI_THREAD_MULTIPLE
+  uint32_t lanes = 1;        // MPI_THREAD_MULTIPLE has several
   bool by_tag = true;        // messages of a communicator take several of them
   uint32_t mailbox = 256;    // E0 up to so many bytes
   uint32_t spin_rounds = 4;  // then a wait sleeps

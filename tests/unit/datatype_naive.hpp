@@ -301,7 +301,7 @@ inline Pair random_type(Random& random, int depth) {
   return out;
 }
 
-// A buffer with room for all that `naive` names, wherever it lies; `origin` is what a program would pass.
+// A buffer that holds all that `naive` names, wherever it lies; `origin` is the address that a program would pass.
 struct Buffer {
   std::vector<unsigned char> memory;
   int64_t shift;

@@ -360,7 +360,7 @@ TEST(DatatypeReduce, ReplaceAndNoOpServeEveryPredefinedType) {
     replace(in.data(), inout.data(), 4);
     int64_t replaced = 0;
     for (char byte : inout) replaced += byte == 1;
-    // Of the 16 bytes of a long double 10 are its value.
+    // A long double has 16 bytes, and 10 of them are its value.
     const int64_t unused = row.basic == Basic::long_double_int ? 6 : 0;
     EXPECT_GE(replaced, 4 * (row.size - unused));
     EXPECT_LE(replaced, 4 * row.size);

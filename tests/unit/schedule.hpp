@@ -276,7 +276,7 @@ class Schedule {
   View common_;  // of all that is seq_cst
 };
 
-// Takes the place of std::atomic. As large as T.
+// Takes the place of std::atomic. It is as large as T.
 template <class T>
 class Atomic {
   static_assert(sizeof(T) <= sizeof(uint64_t));
@@ -380,7 +380,7 @@ class Atomic {
     Schedule::step();
     return before;
   }
-  // Of a step that reads the newest store, and of one that stores.
+  // read() is for a step that reads the newest store, note() for one that stores.
   void read(std::memory_order order) const { (void)Schedule::current_->weak_load(this, to_word(value_), order, true); }
   void note(T value, std::memory_order order, bool goes_on) {
     Schedule::current_->weak_store(this, to_word(value_), to_word(value), order, goes_on);

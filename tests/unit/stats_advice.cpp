@@ -66,7 +66,7 @@ struct Ranks {
   Report report;
 };
 
-// Rank r waits r times as long for the rank before it; all meet in a barrier.
+// Rank r waits r times as long for the rank before it; all wait in a barrier.
 Ranks in_row(double last, double step) {
   Ranks ranks(4);
   for (int r = 0; r < 4; ++r) {

@@ -120,7 +120,7 @@ struct Side final : Events {
         : Read{[](Read& read, int) { ++static_cast<Landing&>(read).over_times; }},
           data(std::max(room, 0) + size_t{8}, 0xee),
           bytes_pushed(bytes) {}
-    std::vector<unsigned char> data;  // 8 more than there is room for
+    std::vector<unsigned char> data;  // 8 more than the buffer has
     uint32_t bytes_pushed;
     int over_times = 0;
   };
@@ -436,8 +436,8 @@ TEST_P(Carriers, WriteNothingThatIsConcealed) {
   EXPECT_EQ(theirs, std::vector<unsigned char>(100000, 7));
 }
 
-// Of all sizes and to little room, with frames between them: each where it shall be, and no byte behind that. Small
-// ones may be written to at once, and larger ones when that was told.
+// Data of all sizes are pushed, also into buffers that are too small, with frames between them: each comes to its
+// place, and no byte behind that. Small buffers may be written to at once, and larger ones when that was told.
 TEST_P(Carriers, PushDataToWhereTheyShallBe) {
   if (!a->carrier->pushes()) GTEST_SKIP() << "pushes nothing";
   constexpr uint32_t count = 400;

@@ -410,7 +410,7 @@ TEST_P(Conformance, DeclaresWhatItCanDo) {
 constexpr double ended_by_somebody = 20;
 constexpr uint64_t long_ns = 40000000000;
 
-// Of one that is armed.
+// The transport must be armed.
 double sleep_seconds(Transport& transport, uint64_t ns) {
   const auto start = Clock::now();
   transport.sleep(ns);

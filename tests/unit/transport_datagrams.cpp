@@ -178,7 +178,7 @@ TEST_F(OverANetwork, FramesThatCrossGoAsDatagrams) {
   EXPECT_GE(network.sent(), 380u);
 }
 
-// Those that are on their way without an answer are bounded; the rest goes over the connection.
+// Datagrams in flight without an answer are bounded; the rest goes over the connection.
 TEST_F(OverANetwork, AStreamGoesAsDatagramsAsFarAsTheWindowLetsIt) {
   ASSERT_NO_FATAL_FAILURE(begin());
   ASSERT_NO_FATAL_FAILURE(let_all_leave());
@@ -451,8 +451,8 @@ TEST_F(TwoSides, OweUntilTheyHaveSaidSo) {
   EXPECT_FALSE(other.waits());
 }
 
-// A datagram of a stranger, a changed one, one of the own ones that comes back, and an old one that is sent again: none
-// of them moves anything.
+// A datagram of a process without the secret, a changed one, one of the own ones that comes back, and an old one that
+// is sent again: none of them moves anything.
 TEST_F(TwoSides, BelieveNothingWithoutAProof) {
   const Datagram good = keep();
   for (size_t at = 0; at < sizeof good; ++at) {

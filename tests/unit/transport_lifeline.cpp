@@ -125,7 +125,7 @@ TEST(Word, IsGoodForOneConnection) {
 }
 
 // A caller of rank 0, as bytes on a connection. It waits for the challenge, which comes while somebody else is in
-// meet().
+// `meet()`.
 struct Caller {
   const uint32_t rank;
   const char* const known;
@@ -213,7 +213,7 @@ TEST(Lifelines, StrangersAreTurnedAway) {
   }
   const uint64_t from_ns = base::now_ns();
   tree.meet();
-  EXPECT_LT(base::now_ns() - from_ns, 10000000000u) << "as long as a stranger may take to say something";
+  EXPECT_LT(base::now_ns() - from_ns, 10000000000u) << "as long as an unproven caller may take to say something";
   EXPECT_EQ(tree.all[0]->held(), 2u);
   for (auto& one : tree.all) one->say_goodbye();
 }
@@ -238,7 +238,7 @@ TEST(Lifelines, AConnectionThatWasGivenUpIsNotHeld) {
 }
 
 // Its confirmation comes late: it holds the connection, and must not find it closed. Words that are lost and sent again
-// take as long: a caller that is silent for so long, or gives up, is not reported as a stranger.
+// take as long: a caller that is silent for so long, or gives up, is not reported as one that proves nothing.
 TEST(Lifelines, WhoWasAnsweredMayTakeItsTime) {
   Tree tree;
   testing::internal::CaptureStderr();
@@ -280,7 +280,7 @@ TEST(LifelinesDeathTest, AClosedConnectionEndsTheJobWithNames) {
   }
 }
 
-// As the kernel of a host does to which nothing comes through.
+// The kernel of a host does so if nothing comes through to it.
 TEST(LifelinesDeathTest, AConnectionThatIsResetMayBeTheFaultOfTheNetwork) {
   Tree tree;
   tree.meet();

@@ -154,8 +154,9 @@ TEST(Net, WhatOvertookPushedDataComesBehindThem) {
   EXPECT_FALSE(two.carriers[1]->in_turn) << "the carrier is told, as it may have the other elsewhere";
 }
 
-// Frames as a stranger on the way could make them of those that it has seen: sent again, or changed in any byte of
-// their header. None of them is taken, nor keeps the next true one from being taken; a changed one is reported.
+// Frames that a process without the secret could make of those that it has seen on the network: sent again, or changed
+// in any byte of their header. None of them is taken, nor keeps the next true one from being taken; a changed one is
+// reported.
 TEST(Net, BelievesNoFrameThatIsSentAgainOrChanged) {
   Two two(false);
   seen.clear();
@@ -163,7 +164,7 @@ TEST(Net, BelievesNoFrameThatIsSentAgainOrChanged) {
   set_failure_sink([](int rank, const base::Problem& problem) { failures.push_back({rank, base::describe(problem)}); });
   auto& came = two.carriers[1]->came();
   std::vector<std::vector<unsigned char>> all;
-  for (uint32_t i = 0; i < 70000; ++i) {  // beyond the numbers that a header has room for
+  for (uint32_t i = 0; i < 70000; ++i) {  // beyond the numbers that fit into a header
     while (two.way->send(1, {7, 1, static_cast<int32_t>(i), 0}, nullptr, 0) == Post::retry) {
       (void)two.transports[1]->poll(0, record);
       (void)two.transports[0]->poll(0, record);
@@ -215,7 +216,8 @@ TEST(Net, ReportsDataThatWereChanged) {
   set_failure_sink(nullptr);
 }
 
-// A stranger does not know what a frame begins with: it cannot make one that looks as if a rank's had been changed.
+// A process without the secret does not know how a frame begins: it cannot make one that looks like a changed frame of
+// a rank.
 TEST(Net, DropsTheFramesOfStrangers) {
   Two two(false);
   failures.clear();

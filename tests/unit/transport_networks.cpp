@@ -68,7 +68,7 @@ TEST(Networks, TheLoopbackIsTriedLast) {
 
 TEST(Networks, AddressesOfOthersAreSeenAndNotUsable) {
   Networks networks;
-  ASSERT_EQ(networks.parse("240.0.0.0/8"), "");  // reserved: of no host
+  ASSERT_EQ(networks.parse("240.0.0.0/8"), "");  // no host has one of these reserved addresses
   const std::vector<LocalAddress> addresses = local_addresses(networks);
   EXPECT_EQ(addresses.size(), local_addresses({}).size());
   for (const LocalAddress& local : addresses) EXPECT_FALSE(local.usable()) << text_of(local.address);

@@ -52,7 +52,7 @@ struct Content {
   }
 };
 
-// As core sends: a small message at times by the inlined attempt first.
+// Writes as core sends: a small message at times by the inlined attempt first.
 template <template <class> class Atomic>
 Post write(RingWriter<Atomic>& writer, const Content& m) {
   if (m.bytes <= inline_bytes && m.envelope.stamp % 2 == 0) {
@@ -76,7 +76,7 @@ struct Ring {
   RingReader<Atomic> reader() { return {&control, cells.get(), cells_log2}; }
 };
 
-// Largest message for which a drained ring always has room, whatever its pad.
+// Returns the size of the largest message that always fits into a drained ring, whatever its pad.
 constexpr uint32_t most_bytes(uint32_t cells_log2) {
   const uint32_t size = 1u << cells_log2;
   const uint32_t cells = (size - (size / 4 - 1) + 1) / 2;  // pad of cells - 1, and what the reader has not given back
@@ -116,7 +116,7 @@ struct Progress {
 struct Outcome {
   Schedule::Result result;
   bool right;
-  int full;  // how often a writer found no room
+  int full;  // how often a writer found the ring full
 };
 
 // `shared`: all writers use one RingWriter, as threads of a process do.

@@ -162,7 +162,7 @@ TEST(SharedStaging, BuffersOfAProcessThatLivesAreNotFreed) {
   EXPECT_NE(staging->find(1, theirs.handle, 1), nullptr);
 }
 
-// Of a process whose threads claim at the same time: the thread sanitizer sees the order of what they write.
+// Threads of a process claim at the same time: the thread sanitizer sees the order of what they write.
 TEST(SharedStaging, NoTwoHaveOneBufferAtATime) {
   constexpr int places = 4;
   const Host host(places, 6);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The carrier over TCP: addresses, crossing connections and strangers; the promises of all carriers are in
-// transport_carriers.cpp.
+// The carrier over TCP: addresses, crossing connections and processes without the secret; the promises of all carriers
+// are in transport_carriers.cpp.
 #include "transport_tcp.hpp"
 
 #include <arpa/inet.h>
@@ -25,7 +25,7 @@
 namespace weft::transport::tcp {
 namespace {
 
-// A connection by a stranger, and its bytes.
+// Opens a connection that proves nothing, and sends its bytes.
 int call(const net::Place& to, const void* bytes, size_t size) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in place = {};
@@ -113,7 +113,7 @@ TEST(Tcp, HearsAllOfWhomItNoLongerWatches) {
     ASSERT_TRUE(wait({&b}, [&] { return b.numbers.back() == number; }));
   }
   for (int i = 0; i < 100; ++i) ASSERT_NO_FATAL_FAILURE(hear(a, to_b));
-  // More than the system takes: the rest leaves when there is room, whatever is heard meanwhile.
+  // More than the system takes: the rest leaves when there is space, whatever is heard meanwhile.
   const std::vector<char> data(net::pushed_most);
   const net::Header header = {.magic = net::pushed_magic, .bytes = static_cast<uint32_t>(data.size())};
   int pushed = 0;
@@ -278,7 +278,7 @@ TEST(Tcp, GivesUpAPeerThatIsNowhere) {
   EXPECT_TRUE(wait({&a}, [&] { return a.error != 0; }));
 }
 
-// A hello that a stranger has heard is good for the connection that it was said on.
+// A hello that another process has recorded is good only for the connection that it was said on.
 TEST(Tcp, TakesAHelloOnce) {
   Rank b(1);
   const Caller honest(b, 1);
@@ -291,8 +291,8 @@ TEST(Tcp, TakesAHelloOnce) {
   EXPECT_TRUE(wait({&b}, [&] { return b.numbers == std::vector<uint32_t>{4}; }));
 }
 
-// A stranger that listens at one of a rank's addresses, and passes on what is said there: the words prove where they
-// were said.
+// A process without the secret listens at one of a rank's addresses and passes on what is said there: the words prove
+// where they were said.
 TEST(Tcp, TakesNoHelloThatWasSaidElsewhere) {
   Rank b(1);
   const Caller elsewhere(b, 1);
@@ -415,9 +415,9 @@ TEST(Tcp, TellsOnceOfReadsThatEndWithThePeer) {
   }
 }
 
-// Three ranks send to each other and look at what has come as it happens to be, among strangers who come, say something
-// or nothing, and go. In any order, each frame arrives once, after those that were sent before it: there are too few
-// between two of them for datagrams, which may overtake.
+// Three ranks send to each other and look at what has come as it happens to be, among connections without a proof that
+// come, send something or nothing, and go. In any order, each frame arrives once, after those that were sent before it:
+// there are too few between two of them for datagrams, which may overtake.
 TEST(Tcp, BringsFramesWhateverTheOrder) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     std::minstd_rand dice(seed);
