@@ -4,7 +4,7 @@
 // bcasts and allreduces over memory that the members of a team share. Members tell each other of that memory by the
 // exchange that the user gives, in two rounds, and then use it together. All goes on in calls of ucc_context_progress
 // and ucc_team_create_test alone. FAKE_UCC has it fail: old (version 1.4), library (ucc_init), context=P, begin=P,
-// meet=P (teams of the member at place P, before and after the exchanges), post=N and run=N (the operation behind N
+// `meet=P` (teams of the member at place P, before and after the exchanges), post=N and run=N (the operation behind N
 // ones of a team, of the member at place 1), stall=N (that operation never ends there).
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks of a host that share an endpoint (transport/relay): two hosts in this process, with a stand-in for the carrier
-// between their forwarding threads. These have no threads here: the tests advance them.
+// between the two that forward for their hosts. They have no threads here: the tests advance them.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/eventfd.h>
