@@ -68,7 +68,7 @@ void swap_values(int8_t bytes, const char* from, char* to, int64_t count) {
 // leading 1 written out, binary128 has 112 without it.
 constexpr uint64_t leading = uint64_t{1} << 63;
 constexpr uint64_t exponent_bits = 0x7fff;
-constexpr int surplus = 49;  // bits of binary128 that the x87 format has no room for
+constexpr int surplus = 49;  // bits of binary128 that do not fit into the x87 format
 
 void extended_to_external(const char* native, char* external) {
   const auto significand = load_bits<uint64_t>(native);

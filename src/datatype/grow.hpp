@@ -8,7 +8,7 @@
 
 namespace weft::datatype {
 
-// Makes room for one more element behind the `used` of a plain type; false when there is no memory.
+// Makes space for one more element behind the `used` of a plain type; false when there is no memory.
 template <class T, class Count>
 [[nodiscard]] bool grow(T*& array, Count used, Count& room) {
   if (used < room) return true;

@@ -30,7 +30,7 @@ struct Half {
     const uint32_t subnormal = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(to_subnormal);
     uint32_t half = choose(magnitude < 0x38800000U, subnormal, normal);
     half = choose(magnitude >= 0x47800000U, 0x7c00U, half);  // 2^16 and beyond; rounding up to it carries to the same
-    // Of a NaN the upper bits stay, as the processor's own conversion keeps them.
+    // A NaN keeps its upper bits, as in the processor's own conversion.
     half = choose(magnitude > 0x7f800000U, 0x7e00U | (magnitude >> 13 & 0x3ffU), half);
     bits = static_cast<uint16_t>((word >> 16 & 0x8000U) | half);
   }

@@ -22,7 +22,7 @@ namespace weft::datatype {
   return type.size == 0 && !type.marked;
 }
 
-// The room that `count` copies take, `stride` apart; false: beyond 64 bits.
+// Widens the bounds to those of `count` copies, `stride` apart; false: beyond 64 bits.
 [[nodiscard]] inline bool widen(int64_t& lower, int64_t& extent, int64_t count, int64_t stride) {
   int64_t span = 0;
   if (!multiply(count - 1, stride, span)) return false;

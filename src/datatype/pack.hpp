@@ -17,7 +17,7 @@ void pack(const Type& type, int64_t count, const void* buffer, int64_t position,
 // The reverse: bytes [position, position + bytes) of the packed stream come from `in`.
 void unpack(const Type& type, int64_t count, void* buffer, int64_t position, const void* in, int64_t bytes);
 
-// The same where neither side is on a device, which is not asked.
+// These expect that neither side is on a device, and do not ask.
 void pack_on_host(const Type& type, int64_t count, const void* buffer, int64_t position, void* out, int64_t bytes);
 void unpack_on_host(const Type& type, int64_t count, void* buffer, int64_t position, const void* in, int64_t bytes);
 

@@ -35,7 +35,7 @@ void baseline_loop(const void* __restrict in, void* __restrict inout, int64_t co
 }
 
 #if defined(__x86_64__)
-// The same for processors with 32-byte and with 64-byte vectors.
+// These are compiled for processors with 32-byte and with 64-byte vectors.
 template <class T, class Operation>
 [[gnu::target("avx2")]] void avx2_loop(const void* __restrict in, void* __restrict inout, int64_t count) {
   loop<T, Operation>(in, inout, count);

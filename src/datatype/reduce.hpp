@@ -29,8 +29,8 @@ enum class Vectors : uint8_t { baseline, avx2, avx512 };
 // the latter, and characters are integers.
 [[nodiscard]] Kernel kernel(Reduction reduction, Basic basic, Vectors use = vectors());
 
-// The same for a pair of a value and an index that has the layout of its C struct, pair_size(): minloc, maxloc, replace
-// and no_op. nullptr when the value has no order or the index is no integer.
+// Returns the kernel for a pair of a value and an index with the layout of its C struct, pair_size(): minloc, maxloc,
+// replace and no_op. nullptr when the value has no order or the index is no integer.
 [[nodiscard]] Kernel pair_kernel(Reduction reduction, Basic value, Basic index);
 
 // The value and the index of a named pair, which has the layout of its C struct; none of both for other types.
@@ -40,7 +40,7 @@ struct PairParts {
 };
 [[nodiscard]] PairParts pair_parts(Basic basic);
 
-// The same for a datatype: one that is derived has none.
+// Returns the kernel for a datatype: one that is derived has none.
 [[nodiscard]] inline Kernel kernel(Reduction reduction, const Type& type) {
   if (!type.predefined) return nullptr;
   if (type.pair_value != Basic::none) return pair_kernel(reduction, type.pair_value, type.pair_index);

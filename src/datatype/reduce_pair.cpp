@@ -11,7 +11,7 @@
 namespace weft::datatype {
 namespace {
 
-// As pair_size() computes it.
+// The layout that pair_size() computes.
 template <class Value, class Index>
 struct PairLayout {
   static constexpr int64_t to_index = std::max(sizeof(Value), sizeof(Index));

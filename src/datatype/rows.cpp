@@ -53,7 +53,7 @@ void move_blocks(Places places, int64_t block, char* packed) {
   }
 }
 
-// The same with the wider registers that not every processor has.
+// Moves blocks with the wider registers that not every processor has.
 template <Direction direction, class Places, int units>
 WEFT_AVX2 void move_wide_blocks(Places places, int64_t block, char* packed) {
   for (int64_t row = 0; row < places.rows; ++row, places.next_row()) {

@@ -69,7 +69,7 @@ bool Structure::add_part(const Part& part) {
          signature_.add(type, part.count);
 }
 
-// As of MPI-5.0, 5.1.6: bounds that were set count alone when there are any; otherwise a struct ends at its alignment,
+// MPI-5.0, 5.1.6, rules: bounds that were set count alone when there are any; otherwise a struct ends at its alignment,
 // as a C compiler's does. An array of equal elements needs no padding.
 bool Structure::find_bounds() {
   Type& whole = layout_.type;

@@ -50,7 +50,7 @@ struct Nest {
 };
 
 struct Type : base::Object {
-  // ---- read on the road of every message: the first line
+  // ---- read on the path of every message: the first line
   bool committed = false;
   bool contiguous = false;  // `count` elements are `count * size` bytes from the buffer's address, no gap
   bool predefined = false;

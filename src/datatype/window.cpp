@@ -35,7 +35,7 @@ bool supported() {
 }
 #endif
 
-// As many turns as one window has room for.
+// Fits as many turns as possible into one window.
 void fill(Windows& windows, int64_t span) {
   windows.turns = 1;
   if (windows.count > 1 || windows.stride > width - span) return;

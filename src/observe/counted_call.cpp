@@ -15,7 +15,7 @@
 namespace weft::observe {
 namespace {
 
-// The next slot of a table that holds the key, or that gets it; nullptr when there is no room near.
+// The next slot of a table that holds the key, or that gets it; nullptr when no slot near is free.
 template <class Slot, class Key, class Fill>
 Slot* slot_of(Slot* slots, uint32_t count, uint64_t hash, Key Slot::*key, uint64_t wanted, Fill&& fill) {
   constexpr uint32_t most_tries = 16;

@@ -272,7 +272,8 @@ std::string receive_bytes(core::Comm& world, uint32_t context, int from) {
   return bytes;
 }
 
-// Of the main thread: "run, ready, slices" in nanoseconds. Systems without it leave 0.
+// Returns how long the main thread was ready without a processor; the file has "run, ready, slices" in nanoseconds.
+// Systems without it leave 0.
 uint64_t queued_ns() {
   std::string text;
   constexpr size_t most_text = 256;

@@ -24,7 +24,7 @@ void tighten(Available& found, uint64_t bytes, const std::string& bound, const c
 struct Version {
   const char* limit;
   const char* usage;
-  const char* inactive;  // lines of memory.stat: pages of files, which the kernel drops when it needs room
+  const char* inactive;  // lines of memory.stat: pages of files, which the kernel drops when it needs memory
   const char* active;
 };
 constexpr Version version_1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ",

@@ -36,14 +36,14 @@ struct Grant {
   void* memory = nullptr;  // nullptr: there is none, and `problem` says why
   std::string problem;     // for people, with the remedy
 
-  // As it was obtained.
+  // These say how it was obtained.
   Affinity affinity = Affinity::system;
   Policy policy = Policy::preferred;
   base::CpuSet nodes;       // that it is bound to, or prefers; empty: where it is first touched
   size_t page = base_page;  // that backs it, or may back it when transparent
   bool transparent = false;
   size_t aligned = base_page;
-  std::string fallback;  // for people: wishes that were not met, and why; empty: all were
+  std::string fallback;  // for people: wishes that were not granted, and why; empty: all were
 };
 
 }  // namespace weft::pages

@@ -32,7 +32,7 @@ std::string what_is_wished(const Wish& wish) {
                                          : shown_affinity(wish.affinity, wish.node) + " memory";
 }
 
-// A mandatory wish that cannot be met is an error, another one is remembered.
+// A mandatory wish that cannot be granted is an error, another one is remembered.
 bool fall_back(const Wish& wish, const std::string& why, const char* remedy, Grant& grant) {
   if (wish.policy == Policy::mandatory) {
     grant.problem = why + ", and the policy is Mandatory: " + remedy;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// How a wish is met on this machine: first a plan, by what the system tells; then, when there is address space, its
+// How a wish is granted on this machine: first a plan, by what the system tells; then, when there is address space, its
 // execution, by which the kernel may refuse what the plan took for possible.
 
 #include "pages/grant.hpp"
@@ -18,7 +18,7 @@ struct Plan {
   size_t alignment = base_page;
 };
 
-// False: the wish is mandatory and cannot be met, and grant.problem says why. Otherwise `grant` tells what will be
+// False: the wish is mandatory and cannot be granted, and grant.problem says why. Otherwise `grant` tells what will be
 // obtained, and what will not.
 [[nodiscard]] bool make_plan(const Wish& wish, uint64_t bytes, System& system, Plan& plan, Grant& grant);
 

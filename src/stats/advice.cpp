@@ -117,7 +117,7 @@ void waits_in_turn(const Report& report, std::vector<Finding>& list) {
   list.push_back({seconds, text});
 }
 
-// Of an average rank.
+// Returns the collective calls of an average rank.
 uint64_t collective_calls(const Report& report) {
   uint64_t calls = 0;
   for (int c = 0; c < call_count; ++c) {

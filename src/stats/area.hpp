@@ -83,7 +83,7 @@ inline constexpr int comm_count = 256;
 
 // A call site: the return address of a call in the program.
 struct Site {
-  uint64_t address;  // 0: free
+  uint64_t address;  // 0 if it is free
   uint32_t call;     // a Call
   uint32_t ready;    // 1: `text` is written
   char text[208];    // function and offset in it, file and offset in that
@@ -119,14 +119,14 @@ struct alignas(4096) Head {
   int32_t pid;
   uint64_t begun_ticks;
   uint64_t begun_ns;
-  // Of the runtime, as of `refreshed`.
+  // The runtime's own counts at the time `refreshed`.
   uint64_t refreshed;
   uint64_t path_messages[4];
   uint64_t path_bytes[4];
   uint64_t unexpected;
   uint64_t retries;
   uint64_t sleeps;
-  uint64_t comms_lost;  // calls on communicators for which there was no room
+  uint64_t comms_lost;  // calls on communicators that no entry was free for
   uint64_t sites_lost;
   int32_t processors;  // that this rank may use
   int32_t ranks_here;

@@ -22,7 +22,7 @@ inline constexpr const char* energy_folders = "/sys/class/powercap:/sys/bus/even
 class EnergyMeter {
  public:
   // Finds the counters and reads them for the first time: in the first of these folders, separated by colons, where all
-  // counters can be read. Of several in a folder, one that cannot be read spoils all.
+  // counters can be read. If one of several in a folder cannot be read, none of them is used.
   explicit EnergyMeter(const std::string& folders, OpenEvent open = open_perf_event);
   ~EnergyMeter();
   EnergyMeter(const EnergyMeter&) = delete;

@@ -30,7 +30,7 @@ struct EnergyEvent {
 [[nodiscard]] bool has_energy_events(const std::string& folder);
 
 // Appends the folder's counters of energy, open and read for the first time. 0, or an errno: `subject` is the file or
-// the event that cannot be used. Of an event that is not there nothing is said.
+// the event that cannot be used. An event that is not there is not reported.
 [[nodiscard]] int open_energy_events(const std::string& folder, OpenEvent open, std::vector<EnergyEvent>& events,
                                      std::string& subject);
 

@@ -20,7 +20,7 @@ namespace weft::stats {
 [[nodiscard]] int open_file_of(int pid);
 
 // Leaves the report for people to mpiexec, behind the areas of all ranks of its file: mpiexec knows the lines of call
-// sites, for which it starts a program. False: there is no room.
+// sites, for which it starts a program. False: there is no space.
 [[nodiscard]] bool leave_text(int fd, Area& own, const std::string& text);
 
 // The areas of a file as a reader sees them, one at a time and as copies. A copy does not change while it is looked at,

@@ -78,7 +78,7 @@ void keep_heaviest(std::vector<PairSum>& pairs, size_t most, Weight&& weight) {
   pairs.resize(most);
 }
 
-// Of pairs, what `seconds` says; the longest waits.
+// Lists the pairs that `seconds` says most of: the longest waits.
 std::string waits_json(const Report& report, const char* name, double PairSum::*seconds) {
   std::vector<PairSum> pairs;
   for (const PairSum& pair : report.pairs) {

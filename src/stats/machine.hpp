@@ -11,7 +11,7 @@
 
 namespace weft::stats {
 
-// As the system tells under `root`; empty when nothing is told.
+// Describes the machine as the system tells under `root`; empty when nothing is told.
 [[nodiscard]] std::string describe_machine(const std::string& root = "/sys/devices/system");
 
 struct MachineCore {

@@ -54,7 +54,8 @@ struct Reader {
   const double tick;
 
   [[nodiscard]] double seconds(uint64_t ticks) const { return static_cast<double>(ticks) * tick; }
-  // Of a call that is under way. A block that another processor has just begun may be ahead of us.
+  // Returns the ticks since a call under way has begun. A block that another processor has just begun may be ahead of
+  // us.
   [[nodiscard]] uint64_t since(uint64_t begun) const { return now.ticks > begun ? now.ticks - begun : 0; }
 };
 

@@ -136,7 +136,7 @@ struct Totals {
   uint64_t unexpected = 0;
   uint64_t retries = 0;
   uint64_t sleeps = 0;
-  uint64_t lost = 0;  // entries that lists had no room for
+  uint64_t lost = 0;  // entries that did not fit into lists
   double asleep = 0;  // seconds
   double queued = 0;  // that ranks were ready to run and had no processor
   double cpu = 0;
@@ -188,8 +188,8 @@ struct Report {
 [[nodiscard]] inline bool knows_energy(const Totals& all) {
   return all.energy_hosts > 0 && all.energy_unknown == 0 && all.cpu > 0;
 }
-// Of so many seconds in which threads were awake, as a part of all such: a thread that is awake may have to wait for a
-// processor, and a program may have threads that call no MPI.
+// Returns the energy of so many seconds in which threads were awake, as a part of all such seconds: a thread that is
+// awake may have to wait for a processor, and a program may have threads that call no MPI.
 [[nodiscard]] inline double joules_of(const Totals& all, double seconds) {
   const double awake = std::max(all.cpu, all.run.sum - all.asleep);
   return knows_energy(all) ? all.joules * std::clamp(seconds / awake, 0.0, 1.0) : 0;
@@ -197,7 +197,8 @@ struct Report {
 // The listed ranks in their order, `joules` being a part of the host's, by the processor time of the host's ranks.
 // Where the list does not have all ranks, it is a part of the job's.
 [[nodiscard]] std::vector<RankSum> ranks_in_order(const Report& report);
-// Of a job of so many ranks, whether this one is listed: all of them where the list has room, otherwise some, evenly.
+// Whether this rank of a job of so many is listed: all of them are where they fit into the list, otherwise some,
+// evenly.
 [[nodiscard]] constexpr bool is_listed(int32_t rank, int32_t ranks) {
   return ranks <= most_rank_sums || rank % ((ranks + most_rank_sums - 1) / most_rank_sums) == 0;
 }

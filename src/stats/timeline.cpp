@@ -58,7 +58,7 @@ Sample sample_of(const Area& area, uint64_t now) {
   return sample;
 }
 
-// The same with the calls under way. Returns when the first of them began, or 0.
+// Adds the calls under way to the sample. Returns when the first of them began, or 0.
 uint64_t add_under_way(const Area& area, uint64_t now, Sample& sample) {
   uint64_t first = 0;
   const uint32_t used = std::min<uint32_t>(area.head.blocks_used, block_count);

@@ -41,7 +41,7 @@ struct Timeline {
   uint32_t reserved;
   Sample samples[most_samples];
 
-  // Of the one writer: whether a sample is due, and keeping it.
+  // The one writer asks whether a sample is due, and keeps it.
   [[nodiscard]] bool due(uint64_t now) const { return count == 0 || now - samples[count - 1].at >= step; }
   void keep(const Sample& sample);
 };
@@ -78,7 +78,7 @@ struct LongCall {
 // Takes a sample of the own area where one is due, and before it another one of the moment when the call began.
 void take_sample(Area& area, uint64_t now, const LongCall& call);
 
-// Of the rank of an area, which is a copy. False: its run has just begun.
+// Computes the slices of the rank of an area, which is a copy. False: its run has just begun.
 [[nodiscard]] bool slices_of(const Area& area, const base::Moment& now, double tick, GroupSlices& slices);
 
 }  // namespace weft::stats

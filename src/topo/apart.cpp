@@ -84,14 +84,14 @@ std::string find_apart(const std::function<void(Facts&)>& find, Facts& facts, un
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   int64_t count = -1;
-  if (all.size() >= sizeof count) memcpy(&count, all.data(), sizeof count);  // private memory: of this process
+  if (all.size() >= sizeof count) memcpy(&count, all.data(), sizeof count);  // the memory is private to this process
   if (count < 0 || all.size() != sizeof count * (1 + static_cast<size_t>(count))) {
     if (!WIFSIGNALED(status)) return "hwloc ended early";
     if (WTERMSIG(status) == SIGALRM) return "hwloc was not done with it after " + std::to_string(seconds) + " s";
     return std::string("hwloc crashed (") + strsignal(WTERMSIG(status)) + ")";
   }
   facts.numbers_.resize(static_cast<size_t>(count));
-  // private memory: of this process
+  // the memory is private to this process
   if (count > 0) memcpy(facts.numbers_.data(), all.data() + sizeof count, all.size() - sizeof count);
   return {};
 }

@@ -12,11 +12,11 @@
 
 namespace weft::topo {
 
-// Of this host. Empty when hwloc cannot tell.
+// Returns the nodes of this host; empty when hwloc cannot tell.
 std::vector<pages::Node> memory_nodes();
 
-// Of a machine that hwloc has written down (hwloc-ls --of xml), for tests and for asking what would happen there.
-// `crash` says how hwloc failed where it could not even refuse the file.
+// Returns those of a machine that hwloc has written down (hwloc-ls --of xml), for tests and for asking what would
+// happen there. `crash` says how hwloc failed where it could not even refuse the file.
 std::vector<pages::Node> memory_nodes_of_file(const std::string& xml, std::string& crash);
 
 // The value of WEFT_MEMORY_NODES for ranks of this host; empty: they find the same without it.

@@ -90,7 +90,7 @@ void deal_units(const Domains& domains, size_t ranks, size_t each, Placement& ou
   }
 }
 
-// As many units as each rank can have: equal shares make ranks with threads as fast as each other.
+// Returns how many units each rank can have: equal shares make ranks with threads as fast as each other.
 size_t equal_share(const Domains& domains, size_t ranks) {
   const std::vector<size_t> sizes = sizes_of(domains);
   const std::vector<size_t> share = ranks_per_domain(sizes, ranks);

@@ -61,7 +61,7 @@ struct Placement {
 // Reserved cores are the last ones of the NUMA domains that have most; unbound ranks are bound to all others then.
 Placement place(const Machine& machine, int ranks, const BindingRequest& request);
 
-// Of the reserved processors those for the service threads of a rank: in its NUMA domain where there are any.
+// Returns the reserved processors for the service threads of a rank: in its NUMA domain where there are any.
 base::CpuSet service_set(const Machine& machine, const Placement& placement, size_t rank);
 
 }  // namespace weft::topo

@@ -19,7 +19,7 @@ namespace {
 constexpr timeval patience{10, 0};
 constexpr int most_at_once = 64;
 
-// A message of one byte with room for a descriptor.
+// A message of one byte with space for a descriptor.
 struct Parcel {
   char byte = 0;
   iovec bytes{&byte, 1};

@@ -18,7 +18,7 @@ class Door {
 
   // Without a door (no such sockets, no descriptor left) the name is empty, and nobody comes.
   void open();
-  // The same with a name of the caller's, as name() gives it; false: another has it.
+  // Opens it by a name of the caller's, as name() gives it; false: another has it.
   [[nodiscard]] bool open_as(const std::string& name);
   const std::string& name() const { return name_; }
   // Sends the descriptor to processes of our user that have come since. Never waits.

@@ -4,8 +4,8 @@
 
 // A process that was started without a launcher, or the ranks of a host in a job that another launcher has started, get
 // one of ours when they ask for the first thing that needs one (a spawn, a port): the mpiexec beside this library
-// serves the spare places of the segment that the processes have already, as if it had started them itself. Of several
-// ranks the first that needs it starts it; the others learn of it by the segment's first line. docs/design/spawn.md.
+// serves the spare places of the segment that the processes have already, as if it had started them itself. The first
+// rank that needs it starts it; the others learn of it by the segment's first line. docs/design/spawn.md.
 
 #include "base/message.hpp"
 #include "boot/job/job.hpp"

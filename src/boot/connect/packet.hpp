@@ -28,7 +28,7 @@ class Packet {
   [[nodiscard]] bool is_bad() const { return bad_; }
 
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
-  // As it travels.
+  // Returns the packet as it travels.
   [[nodiscard]] std::string framed() const;
   // Takes a whole packet off the front of what was received. False: there is none yet, or, with `bad`, never will be.
   [[nodiscard]] static bool unframe(std::string& received, Packet& packet, bool& bad);

@@ -28,8 +28,9 @@ inline constexpr const char* unpublish = "unpublish";
 inline constexpr const char* look_up = "look up";
 inline constexpr const char* accept = "accept";
 inline constexpr const char* connect = "connect";
-// Of ports of other hosts. Where the job is known, the answer is its number; its facts (core/object/other_jobs.cpp);
-// and an exchange of texts between two processes that have met, each of which hears what the other has said.
+// These are for ports of other hosts. Where the job is known, the answer is its number; its facts
+// (core/object/other_jobs.cpp); and an exchange of texts between two processes that connect, each of which gets those
+// of the other.
 inline constexpr const char* reach = "reach";
 inline constexpr const char* facts = "facts";
 inline constexpr const char* connect_far = "connect far";

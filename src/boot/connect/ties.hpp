@@ -3,10 +3,10 @@
 #pragma once
 
 // Which processes of a job are connected: those of one world, and those that have a communicator in common, directly or
-// through others. Of a job on one host alone, in its segment behind the notes: a row of bits for each place, a bit for
-// each other place. A process notes itself in its own row when it makes a communicator with processes of other worlds,
-// and in both rows that it has left the last one; the launcher writes it before the process starts, and reads all rows
-// when one has died: those that are connected with it end too, and no others.
+// through others. Only a job on one host has them, in its segment behind the notes: a row of bits for each place, a bit
+// for each other place. A process notes itself in its own row when it makes a communicator with processes of other
+// worlds, and in both rows that it has left the last one; the launcher writes it before the process starts, and reads
+// all rows when one has died: those that are connected with it end too, and no others.
 
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ namespace weft::boot {
 class Ties {
  public:
   Ties() = default;
-  // Of so many places, of which the job began with the first `started`.
+  // The job has so many places, and began with the first `started` of them.
   Ties(const base::Descriptor& segment, int places, int started)
       : segment_(segment), places_(places), started_(started) {}
 

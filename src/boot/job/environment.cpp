@@ -76,7 +76,7 @@ class Reader {
     if (!wrong.empty()) fail(std::string(name) + "=" + wrong);
     return set;
   }
-  // As many numbers with commas between them.
+  // Reads as many numbers, with commas between them.
   std::vector<int64_t> list(const char* name, size_t count) {
     std::vector<int64_t> values;
     const char* given = getenv(name);
@@ -285,8 +285,8 @@ Offer forced(Offer offer) {
   return offer;
 }
 
-// The launchers of others. Of PMI and PMIx both the one is meant that started us last: PMIx when PMI's descriptor is
-// closed. A job of one needs no launcher, so none has to have PMIx's library for it.
+// The launchers of others. If both PMI and PMIx are there, the one that started us last is meant: PMIx when PMI's
+// descriptor is closed. A job of one needs no launcher, so none has to have PMIx's library for it.
 Offer read_others(bool (*has_pmix)()) {
   const bool pmi_seen = getenv("PMI_FD") || getenv("PMI_PORT");
   const bool pmix_seen = getenv("PMIX_RANK") && getenv("PMIX_NAMESPACE") && pmix_server_is_named();

@@ -44,8 +44,8 @@ struct Offer {
   int app_number = -1;
   int universe_size = -1;
   int local_ranks = 1;
-  int local_cpus = 0;              // 0: not said
-  base::CpuSet rank_cpus = {};     // empty: not bound
+  int local_cpus = 0;              // 0 if it is not known
+  base::CpuSet rank_cpus = {};     // it is empty if the rank is not bound
   base::CpuSet service_cpus = {};  // of the library's threads; empty: none of their own
   int places = 0;                  // ranks there may be; 0: not said
   std::string service = {};        // mpiexec's door

@@ -4,8 +4,8 @@
 
 // A page of a host's shared segment, behind the notes, through which its ranks tell each other that the job ends, and
 // where the connections are by which its first rank, the keeper, notices that another host is lost
-// (transport/net/lifeline.hpp). Of jobs on several hosts alone: on one host the launcher sees to it. It is touched when
-// such a job starts.
+// (transport/net/lifeline.hpp). Only jobs on several hosts have it: on one host the launcher sees to it. It is touched
+// when such a job starts.
 
 #include <atomic>
 #include <cstddef>

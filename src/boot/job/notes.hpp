@@ -73,7 +73,7 @@ class Notes {
   // The page behind the notes; nullptr, with errno: there is no memory.
   [[nodiscard]] HostPage* host_page() const;
 
-  // False, with errno: there is no room for it.
+  // False, with errno: there is no space for it.
   [[nodiscard]] bool write(std::string_view key, std::string_view value);
   // The text so far is for this host alone.
   void turn_outward();
@@ -81,7 +81,7 @@ class Notes {
   void end_turn(uint32_t turn);
 
   bool has_ended(int place, uint32_t turn) const;
-  // Of a place whose turn has ended: all of it, and the part for other hosts.
+  // They return the text of a place whose turn has ended: all of it, and the part for other hosts.
   std::string_view text(int place) const;
   std::string_view outward_text(int place) const;
 

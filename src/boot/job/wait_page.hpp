@@ -60,7 +60,7 @@ static_assert(sizeof(PageMessage) == 32 && offsetof(PageMessage, bytes) == 24);
 struct PageComm {
   static constexpr uint32_t most = 30;
   uint32_t context;
-  int32_t size;  // 0: no communicator
+  int32_t size;  // 0 if there is no communicator
   int32_t rank;  // our own
   int32_t first;
   int32_t stride;   // 0: `members` lists them

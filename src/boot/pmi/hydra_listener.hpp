@@ -5,8 +5,8 @@
 namespace weft::boot {
 
 // Hydra's mpiexec listens at all addresses, and the ranks of its own host inherit that socket: a rank would answer to
-// strangers, and hold the port when Hydra has ended. Closes it where this process is the child of a proxy whose command
-// line names the port. Any other descriptor stays as it is.
+// any process, and hold the port when Hydra has ended. Closes it where this process is the child of a proxy whose
+// command line names the port. Any other descriptor stays as it is.
 void close_hydras_listener();
 
 }  // namespace weft::boot

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The ranks of a host that a launcher with a key-value space has started (boot/pmi/kvs.hpp): they meet in the host's
+// The ranks of a host that a launcher with a key-value space has started (boot/pmi/kvs.hpp): they map the host's
 // segment, exchange notes there, and the first of them publishes those of all, where the launcher has said which rank
 // is where.
 
