@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks of a host that share an endpoint (transport/relay): two hosts in this process, with a stand-in for the carrier
-// between the two that forward for their hosts. They have no threads here: the tests advance them.
+// between their host proxies. They have no threads here: the tests advance them.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/eventfd.h>
@@ -123,7 +123,7 @@ struct Rank final : net::Events {
   std::vector<std::pair<uint32_t, int>> lost_to;
 };
 
-// Places 0 to count; place 0 is that of the forwarding thread, and has no carrier here.
+// Places 0 to count; place 0 is the host proxy's, and has no carrier here.
 struct TestHost {
   TestHost(int first, int count, HostBuffers buffers = {64, net::staging_most}) : segment(boot::create_segment(false)) {
     const Layout layout = layout_for(count, buffers);
@@ -429,8 +429,8 @@ TEST_F(Relay, BytesThatAreNoAddressAreRefused) {
   EXPECT_TRUE(a.rank(1).carrier.insert(std::string(address_most + 4, 'a'), address));
 }
 
-// A forwarding thread that sleeps and is not called looks again after seconds: this many would take minutes.
-TEST_F(Relay, EachRankCallsASpeakerThatSleeps) {
+// A host proxy that sleeps and is not called looks again after seconds: this many would take minutes.
+TEST_F(Relay, EachRankCallsAHostProxyThatSleeps) {
   const int segment = boot::create_segment(false);
   ASSERT_TRUE(boot::size_segment(segment, layout_for(2, {8, 8192}).total));
   const auto make = [](Intake intake) {
@@ -455,8 +455,8 @@ TEST_F(Relay, EachRankCallsASpeakerThatSleeps) {
   close(segment);
 }
 
-// A rank checks the numbers of its forwarding thread, as that checks those of the rank.
-TEST_F(Relay, NumbersThatTheSpeakerMayNotNameEndTheJob) {
+// A rank believes its host proxy no more than the proxy believes it.
+TEST_F(Relay, NumbersThatTheHostProxyMayNotNameEndTheJob) {
   const Item wrong[] = {
       {.what = What::frame, .number = 72, .at = 8, .bytes = 100},
       {.what = What::frame, .number = 0, .at = 8, .bytes = layout_for(2, {64, net::staging_most}).frame + 1},

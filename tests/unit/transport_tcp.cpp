@@ -25,7 +25,7 @@
 namespace weft::transport::tcp {
 namespace {
 
-// Opens a connection that belongs to no rank, and sends bytes on it.
+// A connection by a stranger, and its bytes.
 int call(const net::Place& to, const void* bytes, size_t size) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in place = {};
