@@ -174,7 +174,7 @@ bool same_on_all(core::Comm& comm, int64_t value) {
   return coll::allreduce(comm, ours, all, 2, smaller_number()) == core::no_error && all[0] == ~all[1];
 }
 
-Result set_atomic_together(File& file, bool atomic) {
+Result set_atomic_collectively(File& file, bool atomic) {
   const bool possible = !atomic || !file.locks_of_host;
   const Result result = agree(*file.comm, possible ? Result{} : failure(unsupported_operation, Act::atomic));
   if (!result.failed()) file.atomic = atomic;
@@ -194,7 +194,7 @@ Result share_hints(File& file) {
   return error == core::no_error ? Result{} : exchange_failure(error);
 }
 
-Result open_together(File& file, const Result& given, int64_t alike) {
+Result open_collectively(File& file, const Result& given, int64_t alike) {
   core::Comm& comm = *file.comm;
   Result result = agree(comm, given);
   if (result.failed()) return result;
@@ -216,9 +216,9 @@ Result open_together(File& file, const Result& given, int64_t alike) {
   return result;
 }
 
-Result close_together(File& file) {
+Result close_collectively(File& file) {
   core::Comm& comm = *file.comm;
-  Result result = file.mode.delete_on_close ? Result{} : sync_together(file);
+  Result result = file.mode.delete_on_close ? Result{} : sync_collectively(file);
   while (calls().close(file.fd()) != 0) {
     // The descriptor is gone, also after EINTR.
     if (errno != EINTR && !result.failed()) result = system_failure(Act::close, errno);
@@ -227,7 +227,7 @@ Result close_together(File& file) {
   file.descriptor = {};
   close_direct(file);
   result = agree(comm, result);
-  report_together(file);
+  report_collectively(file);
   if (!file.mode.delete_on_close) return result;
   const Result removed = from_rank_0(comm, comm.rank == 0 ? remove(file.path) : Result{});
   return result.failed() ? result : removed;
@@ -238,7 +238,7 @@ Result remove(const std::string& path) {
   return {};
 }
 
-Result resize_together(File& file, int64_t size, const Result& given) {
+Result resize_collectively(File& file, int64_t size, const Result& given) {
   Result result = agree(*file.comm, given);
   if (result.failed()) return result;
   if (file.comm->rank == 0) {
@@ -251,7 +251,7 @@ Result resize_together(File& file, int64_t size, const Result& given) {
   return from_rank_0(*file.comm, result);
 }
 
-Result reserve_together(File& file, int64_t size, const Result& given) {
+Result reserve_collectively(File& file, int64_t size, const Result& given) {
   Result result = agree(*file.comm, given);
   if (result.failed()) return result;
   if (file.comm->rank == 0 && size > 0) {
@@ -264,7 +264,7 @@ Result reserve_together(File& file, int64_t size, const Result& given) {
   return from_rank_0(*file.comm, result);
 }
 
-Result sync_together(File& file) {
+Result sync_collectively(File& file) {
   core::Comm& comm = *file.comm;
   // One descriptor of each host writes back what all of its ranks have written, and they have when they are here.
   const int64_t ours = file.dirty.exchange(false) ? 0 : 1;

@@ -3,7 +3,8 @@
 #pragma once
 
 // An open file (MPI-5.0, chapter 14): a descriptor on each rank, the rank's view and pointer, and a communicator of its
-// own, on which the ranks agree. Functions named `..._together` are collective; their result is the same on all ranks.
+// own, on which the ranks agree. Functions named `..._collectively` are collective; their result is the same on all
+// ranks.
 
 #include <atomic>
 #include <memory>
@@ -31,7 +32,7 @@ struct Mode {
   bool append = false;
 };
 
-class Together;  // together.hpp
+class CollectiveAccess;  // collective_access.hpp
 
 // Runs of this many bytes are accessed by each rank alone, as one call of the system moves them as fast as an exchange
 // of data would: in the page cache of the host, and on storage that hosts share.
@@ -55,10 +56,10 @@ struct File : base::Object {
   std::atomic<int64_t> position = 0;  // the individual pointer, in etypes
   bool atomic = false;
   Hints hints;
-  std::atomic<bool> dirty = false;   // written to since the last sync
-  std::atomic<int64_t> pending = 0;  // accesses in the background
-  Together* first = nullptr;         // collective accesses in their order: the first is under way
-  Together* last = nullptr;
+  std::atomic<bool> dirty = false;    // written to since the last sync
+  std::atomic<int64_t> pending = 0;   // accesses in the background
+  CollectiveAccess* first = nullptr;  // collective accesses in their order: the first is under way
+  CollectiveAccess* last = nullptr;
   // Memory of collective accesses in two phases, kept for the next one. Rounds use them in turn.
   struct Room {
     Bytes window;
@@ -81,18 +82,18 @@ struct File : base::Object {
 // Opens the file on all ranks: rank 0 first, which creates it where that is asked for. `given`: an error that this rank
 // already has, so that no rank waits for one that cannot take part. `alike` must be the same on all. The hints become
 // rank 0's.
-[[nodiscard]] Result open_together(File& file, const Result& given, int64_t alike);
+[[nodiscard]] Result open_collectively(File& file, const Result& given, int64_t alike);
 
 // The data written are on the storage device, the file is closed, and removed where it was opened so.
-[[nodiscard]] Result close_together(File& file);
+[[nodiscard]] Result close_collectively(File& file);
 
 // Removes a file by its path.
 [[nodiscard]] Result remove(const std::string& path);
 
-[[nodiscard]] Result resize_together(File& file, int64_t size, const Result& given);
+[[nodiscard]] Result resize_collectively(File& file, int64_t size, const Result& given);
 // The file has `size` bytes at least, and storage for them.
-[[nodiscard]] Result reserve_together(File& file, int64_t size, const Result& given);
-[[nodiscard]] Result sync_together(File& file);
+[[nodiscard]] Result reserve_collectively(File& file, int64_t size, const Result& given);
+[[nodiscard]] Result sync_collectively(File& file);
 
 // The first failure of all ranks, by rank, with the rank that it is of; `mine` is ours.
 [[nodiscard]] Result agree(core::Comm& comm, const Result& mine);
@@ -101,7 +102,7 @@ struct File : base::Object {
 [[nodiscard]] bool same_on_all(core::Comm& comm, int64_t value);
 
 // Atomic mode on or off, where locks can keep the promise.
-[[nodiscard]] Result set_atomic_together(File& file, bool atomic);
+[[nodiscard]] Result set_atomic_collectively(File& file, bool atomic);
 
 // The hints of which this rank makes use.
 [[nodiscard]] Hints hints_in_force(const File& file);

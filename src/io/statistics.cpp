@@ -75,7 +75,7 @@ void begin_statistics(File& file) {
   file.tally->opened(base::now_ns());
 }
 
-void report_together(File& file) {
+void report_collectively(File& file) {
   if (file.tally == nullptr) return;
   const Tally& tally = *file.tally;
   const uint64_t open_ns = base::now_ns() - tally.opened_ns();

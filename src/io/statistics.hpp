@@ -16,7 +16,7 @@ namespace weft::io {
 void begin_statistics(File& file);
 
 // Collective, when no access is under way.
-void report_together(File& file);
+void report_collectively(File& file);
 
 // All ranks' numbers of a file.
 struct Report {

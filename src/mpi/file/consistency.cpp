@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Consistency (MPI-5.0, 14.6).
-#include "io/together.hpp"
+#include "io/collective_access.hpp"
 #include "mpi/file/file.hpp"
 
 namespace weft::mpi {
@@ -15,7 +15,7 @@ int file_set_atomicity(MPI_File fh, int flag) {
     check.fail(MPI_ERR_NOT_SAME, "the ranks do not give the same flag");
     return check.error();
   }
-  check.take(io::set_atomic_together(file, flag != 0));
+  check.take(io::set_atomic_collectively(file, flag != 0));
   return check.error();
 }
 
@@ -30,7 +30,7 @@ int file_sync(MPI_File fh) {
   FileCheck check("MPI_File_sync", fh);
   if (check.failed()) return check.error();
   io::drain(check.file());
-  check.take(io::sync_together(check.file()));
+  check.take(io::sync_collectively(check.file()));
   return check.error();
 }
 

@@ -8,8 +8,8 @@
 
 #include "core/message/completion.hpp"
 #include "datatype/on_device.hpp"
+#include "io/collective_access.hpp"
 #include "io/operation.hpp"
-#include "io/together.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/file/datarep.hpp"
 #include "mpi/file/pointer.hpp"
@@ -169,10 +169,10 @@ void end_operation(Request& request) {
   delete operation;
 }
 
-void end_together(Request& request) {
-  auto* together = static_cast<io::Together*>(request.owner);
-  release_types(*together);
-  delete together;
+void end_collectively(Request& request) {
+  auto* access = static_cast<io::CollectiveAccess*>(request.owner);
+  release_types(*access);
+  delete access;
 }
 
 // An access whose data are converted: the program's thread does that when it looks for the end of the access.
@@ -226,7 +226,7 @@ Request* with_conversion(File& file, const DataCall& call, Data& data, Request* 
 }  // namespace
 
 bool is_file_access(const Request& request) {
-  return request.on_free == end_operation || request.on_free == end_together || request.on_free == end_converted;
+  return request.on_free == end_operation || request.on_free == end_collectively || request.on_free == end_converted;
 }
 
 const char* text_of_file_access(const Request& request) {
@@ -236,8 +236,8 @@ const char* text_of_file_access(const Request& request) {
     const auto& operation = *static_cast<io::Operation*>(request.owner);
     text = text_of(operation.result(), operation.path());
   } else {
-    const auto& together = *static_cast<io::Together*>(request.owner);
-    text = text_of(together.result(), together.path());
+    const auto& access = *static_cast<io::CollectiveAccess*>(request.owner);
+    text = text_of(access.result(), access.path());
   }
   return text.c_str();
 }
@@ -271,7 +271,7 @@ namespace {
 
 // The offset of a collective access. A rank whose arguments are wrong takes part: the shared pointer moves past the
 // data of all, unless one of them failed.
-int64_t take_offset_together(FileCheck& check, const DataCall& call, const Data& data) {
+int64_t take_offset_collectively(FileCheck& check, const DataCall& call, const Data& data) {
   if (call.pointer != Pointer::shared) return take_offset(check, call, data);
   int64_t offset = 0;
   const io::Result result = order_by_rank(check.file(), check.failed() ? 0 : data.etypes, check.told(), offset);
@@ -280,9 +280,9 @@ int64_t take_offset_together(FileCheck& check, const DataCall& call, const Data&
 }
 
 // The checks of all collective forms.
-Data check_together(FileCheck& check, const DataCall& call) {
+Data check_collectively(FileCheck& check, const DataCall& call) {
   Data data = check_call(check, call);
-  const int64_t offset = take_offset_together(check, call, data);
+  const int64_t offset = take_offset_collectively(check, call, data);
   place(check, data, offset);
   return data;
 }
@@ -293,12 +293,12 @@ int run_all(const DataCall& call, MPI_Status* status) {
   FileCheck check(call.function, call.fh);
   if (check.failed()) return check.error();
   File& file = check.file();
-  Data data = check_together(check, call);
+  Data data = check_collectively(check, call);
   if (call.pointer == Pointer::shared && check.failed()) return check.error();  // all ranks know
-  io::Together together(file, call.writes, data.position, data.memory, check.told(), nullptr);
-  together.perform();
-  check.take(together.result());
-  int64_t done = together.done();
+  io::CollectiveAccess access(file, call.writes, data.position, data.memory, check.told(), nullptr);
+  access.perform();
+  check.take(access.result());
+  int64_t done = access.done();
   if (!check.failed()) finish_conversion(check, call, data, done);
   if (!check.failed()) set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, done, false);
   return check.error();
@@ -309,22 +309,23 @@ namespace {
 // The request of a collective access that has begun; nullptr with the error raised.
 Request* launch(FileCheck& check, const DataCall& call) {
   File& file = check.file();
-  Data data = check_together(check, call);
+  Data data = check_collectively(check, call);
   if (call.pointer == Pointer::shared && check.failed()) return nullptr;
   Request* r = coll::new_composite(*file.comm);
-  auto* together = r == nullptr ? nullptr
-                                : new (std::nothrow)
-                                      io::Together(file, call.writes, data.position, data.memory, check.told(), r);
-  if (together == nullptr) {
+  auto* access = r == nullptr
+                     ? nullptr
+                     : new (std::nothrow)
+                           io::CollectiveAccess(file, call.writes, data.position, data.memory, check.told(), r);
+  if (access == nullptr) {
     if (r != nullptr) core::free_request(r);
     check.fail(MPI_ERR_NO_MEM, "no memory for an access");
     return nullptr;
   }
   hold_type(file.view.filetype);
-  hold_type(together->memory_type());
-  r->owner = together;
-  r->on_free = end_together;
-  together->start();
+  hold_type(access->memory_type());
+  r->owner = access;
+  r->on_free = end_collectively;
+  access->start();
   return with_conversion(file, call, data, r);
 }
 

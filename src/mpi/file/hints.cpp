@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "io/together.hpp"
+#include "io/collective_access.hpp"
 #include "mpi/env/memory.hpp"
 #include "mpi/file/file.hpp"
 #include "mpi/object/error.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/progress/waiting.hpp"
-#include "io/together.hpp"
+#include "io/collective_access.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/datatype/type.hpp"
@@ -114,7 +114,7 @@ int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   }
   int error = add_comm(function, *parent, *file);
   if (error == MPI_SUCCESS) {
-    const io::Result result = io::open_together(*file, check.told(), amode);
+    const io::Result result = io::open_collectively(*file, check.told(), amode);
     check.take(result);
     if (!check.failed()) error = start_pointers(function, *file);
     if (check.failed()) error = check.error();
@@ -141,7 +141,7 @@ int file_close(MPI_File* fh) {
   io::drain(file);
   core::wait_until([&] { return file.pending.load(std::memory_order_acquire) == 0; });
   end_pointers(file);
-  check.take(io::close_together(file));
+  check.take(io::close_collectively(file));
   destroy(&file);
   *fh = MPI_FILE_NULL;
   return check.error();

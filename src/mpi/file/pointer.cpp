@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "coll/coll.hpp"
+#include "io/collective_access.hpp"
 #include "io/disk.hpp"
-#include "io/together.hpp"
 #include "mpi/file/view.hpp"
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Sizes of files and questions about them (MPI-5.0, 14.2.4 to 14.2.7).
+#include "io/collective_access.hpp"
 #include "io/disk.hpp"
-#include "io/together.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/file/datarep.hpp"
@@ -40,12 +40,12 @@ int change_size(FileCheck& check, MPI_Offset size, io::Result (*change)(io::File
 
 int file_set_size(MPI_File fh, MPI_Offset size) {
   FileCheck check("MPI_File_set_size", fh);
-  return change_size(check, size, io::resize_together);
+  return change_size(check, size, io::resize_collectively);
 }
 
 int file_preallocate(MPI_File fh, MPI_Offset size) {
   FileCheck check("MPI_File_preallocate", fh);
-  return change_size(check, size, io::reserve_together);
+  return change_size(check, size, io::reserve_collectively);
 }
 
 int file_get_group(MPI_File fh, MPI_Group* group) {

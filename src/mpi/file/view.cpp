@@ -5,8 +5,8 @@
 
 #include <cstring>
 
+#include "io/collective_access.hpp"
 #include "io/disk.hpp"
-#include "io/together.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/file/datarep.hpp"

@@ -8,9 +8,9 @@
 #include "core/lane/lane.hpp"
 #include "core/progress/waiting.hpp"
 #include "device/api/traffic.hpp"
+#include "io/collective_access.hpp"
 #include "io/disk.hpp"
 #include "io/ring.hpp"
-#include "io/together.hpp"
 #include "mpi/tools/tool.hpp"
 
 namespace weft::mpi::tool {

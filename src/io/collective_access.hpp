@@ -38,13 +38,13 @@ struct Part {
 };
 static_assert(sizeof(Part) == 48);
 
-class Together final : public Job {
+class CollectiveAccess final : public Job {
  public:
   // `given`: the error of this rank's arguments; then it takes part without data. `request`: the composite one that
   // completes; nullptr: a blocking access.
-  Together(File& file, bool writes, int64_t position, const Memory& memory, const Result& given,
-           core::Request* request);
-  ~Together() override = default;
+  CollectiveAccess(File& file, bool writes, int64_t position, const Memory& memory, const Result& given,
+                   core::Request* request);
+  ~CollectiveAccess() override = default;
 
   // A blocking access, from the first step to the last.
   void perform();
@@ -84,11 +84,11 @@ class Together final : public Job {
 
   // The access of a round while another round is exchanged.
   struct Behind final : Job {
-    explicit Behind(Together& whole) : whole_(whole) {}
+    explicit Behind(CollectiveAccess& whole) : whole_(whole) {}
     ~Behind() override = default;
     void run() override;
     void follow() override;
-    Together& whole_;
+    CollectiveAccess& whole_;
     bool under_way_ = false;
     core::Request* request_ = nullptr;  // of a blocking access, which waits for it
     std::atomic<bool> met_ = false;     // the joining step or the end of the access was here
@@ -136,8 +136,8 @@ class Together final : public Job {
   Behind behind_{*this};
   std::optional<coll::Schedule> schedule_;
   uint64_t exchange_began_ = 0;
-  std::atomic<bool> met_ = false;  // one of the two ends of a step was here: its beginner or its completion
-  Together* next_ = nullptr;       // of the file
+  std::atomic<bool> met_ = false;     // one of the two ends of a step was here: its beginner or its completion
+  CollectiveAccess* next_ = nullptr;  // of the file
   friend void drain(File& file);
 };
 

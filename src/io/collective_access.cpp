@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "io/together.hpp"
+#include "io/collective_access.hpp"
 
 #include <sys/stat.h>
 
@@ -16,8 +16,8 @@
 
 namespace weft::io {
 
-Together::Together(File& file, bool writes, int64_t position, const Memory& memory, const Result& given,
-                   core::Request* request)
+CollectiveAccess::CollectiveAccess(File& file, bool writes, int64_t position, const Memory& memory, const Result& given,
+                                   core::Request* request)
     : file_(file),
       writes_(writes),
       view_(file.view),
@@ -26,12 +26,12 @@ Together::Together(File& file, bool writes, int64_t position, const Memory& memo
       request_(request),
       result_(given) {}
 
-void Together::perform() {
+void CollectiveAccess::perform() {
   drain(file_);
   advance();
 }
 
-void Together::start() {
+void CollectiveAccess::start() {
   {
     std::lock_guard guard(file_.guard);
     (file_.last != nullptr ? file_.last->next_ : file_.first) = this;
@@ -49,12 +49,12 @@ void drain(File& file) {
 }
 
 // A step that returns false may be over already, and this object gone.
-void Together::advance() {
+void CollectiveAccess::advance() {
   while (step()) {
   }
 }
 
-bool Together::step() {
+bool CollectiveAccess::step() {
   switch (stage_) {
     case Stage::meet:
       stage_ = Stage::decide;
@@ -149,7 +149,7 @@ int64_t typical_run(const View& view, int64_t position, int64_t bytes) {
 }  // namespace
 
 // Tells all ranks the part of this one.
-bool Together::meet() {
+bool CollectiveAccess::meet() {
   const int64_t bytes = memory_.bytes();
   mine_ = {.bytes = bytes,
            .error = result_.error,
@@ -179,7 +179,7 @@ bool Together::meet() {
 }
 
 // The same on all ranks: it follows from the parts of all, and from hints that all share.
-void Together::decide() {
+void CollectiveAccess::decide() {
   int64_t first = INT64_MAX;
   int64_t end = 0;
   int64_t bytes = 0;
@@ -225,7 +225,7 @@ void Together::decide() {
   stage_ = Stage::heads;
 }
 
-bool Together::exchanges_pay(int64_t first, int64_t end, int64_t bytes, bool interleaved) const {
+bool CollectiveAccess::exchanges_pay(int64_t first, int64_t end, int64_t bytes, bool interleaved) const {
   constexpr int64_t sparse = 16;      // a window holds so little of what is wanted that runs are as good
   constexpr int64_t sparsest = 4096;  // even if it is asked for: rounds go through all windows
   const Choice choice = writes_ ? file_.hints.collective_writes : file_.hints.collective_reads;
@@ -234,14 +234,14 @@ bool Together::exchanges_pay(int64_t first, int64_t end, int64_t bytes, bool int
   return file_.comm->size > 1 && interleaved && (end - first) / sparse <= bytes;
 }
 
-void Together::run() {
+void CollectiveAccess::run() {
   access();
   come_back(*this);
 }
 
 // Whether a further round is worth a worker. Of ranks of one host an exchange is a copy in memory, which takes a tenth
 // of the time of storage as slow as 1 GB/s, and a worker takes a processor from it.
-bool Together::pays_behind() const {
+bool CollectiveAccess::pays_behind() const {
   return !phases_->all_prepared() && (request_ != nullptr || !file_.one_host);
 }
 
@@ -255,7 +255,7 @@ uint64_t rounds_behind_exchanges() {
   return behind_exchanges.load(std::memory_order_relaxed);
 }
 
-void Together::start_behind() {
+void CollectiveAccess::start_behind() {
   behind_exchanges.fetch_add(1, std::memory_order_relaxed);
   behind_.request_ = request_ == nullptr ? coll::new_composite(*file_.comm) : nullptr;
   behind_.under_way_ = true;
@@ -265,7 +265,7 @@ void Together::start_behind() {
 }
 
 // Waits for the access behind the exchange; whether it is over.
-bool Together::join() {
+bool CollectiveAccess::join() {
   if (!behind_.under_way_) return true;
   if (request_ != nullptr) return behind_.met_.exchange(true, std::memory_order_acq_rel);
   if (behind_.request_ == nullptr) return true;
@@ -275,7 +275,7 @@ bool Together::join() {
   return true;
 }
 
-void Together::Behind::run() {
+void CollectiveAccess::Behind::run() {
   whole_.phases_->access();
   if (request_ != nullptr) {
     complete_from_worker(*request_);
@@ -284,11 +284,11 @@ void Together::Behind::run() {
   }
 }
 
-void Together::Behind::follow() {
+void CollectiveAccess::Behind::follow() {
   if (met_.exchange(true, std::memory_order_acq_rel)) whole_.advance();
 }
 
-bool Together::use_disk() {
+bool CollectiveAccess::use_disk() {
   if (request_ == nullptr) {
     access();
     return true;
@@ -297,25 +297,25 @@ bool Together::use_disk() {
   return false;
 }
 
-void Together::access() {
+void CollectiveAccess::access() {
   if (phases_ != nullptr) return phases_->access();
   note(access_alone(file_, writes_, view_, position_, memory_, done_));
 }
 
-void Together::note(const Result& result) {
+void CollectiveAccess::note(const Result& result) {
   if (!result_.failed()) result_ = result;
 }
 
-void Together::note_exchange(int32_t error) {
+void CollectiveAccess::note_exchange(int32_t error) {
   if (error != core::no_error) note(failure(error == core::truncated ? internal_error : error, Act::exchange));
 }
 
-void Together::count_exchange() {
+void CollectiveAccess::count_exchange() {
   if (file_.tally != nullptr) file_.tally->exchange(base::now_ns() - exchange_began_);
 }
 
 template <class Plan>
-bool Together::perform_schedule(Plan&& plan) {
+bool CollectiveAccess::perform_schedule(Plan&& plan) {
   schedule_.emplace(*file_.comm);
   plan(*schedule_);
   return launch();
@@ -323,7 +323,7 @@ bool Together::perform_schedule(Plan&& plan) {
 
 // A schedule that could not be planned is not started; the others notice by messages that are missing, which only the
 // lack of memory for a few bytes can cause.
-bool Together::launch() {
+bool CollectiveAccess::launch() {
   core::Request* request = schedule_->error() == core::no_error ? coll::new_composite(*file_.comm) : nullptr;
   if (request == nullptr) {
     note(failure(no_memory, Act::exchange));
@@ -345,8 +345,8 @@ bool Together::launch() {
   return met_.exchange(true, std::memory_order_acq_rel);
 }
 
-bool Together::step_ended(core::Request& request) {
-  auto& access = *static_cast<Together*>(request.owner);
+bool CollectiveAccess::step_ended(core::Request& request) {
+  auto& access = *static_cast<CollectiveAccess*>(request.owner);
   access.count_exchange();
   access.note_exchange(request.error);
   core::free_request(&request);
@@ -355,7 +355,7 @@ bool Together::step_ended(core::Request& request) {
 }
 
 // The first rank that failed, and the end of the file.
-bool Together::agree() {
+bool CollectiveAccess::agree() {
   if (phases_ != nullptr) note(phases_->result());
   votes_[0] = result_.failed() ? file_.comm->rank : INT64_MAX;
   votes_[1] = phases_ != nullptr ? phases_->end_found() : INT64_MAX;
@@ -367,7 +367,7 @@ bool Together::agree() {
       [&](coll::Schedule& way) { coll::plan::allreduce(way, votes_, agreed_, 2, smaller_number()); });
 }
 
-bool Together::tell() {
+bool CollectiveAccess::tell() {
   if (!writes_ && phases_ != nullptr && agreed_[1] < INT64_MAX && mine_.end > agreed_[1]) {
     done_ = std::clamp<int64_t>(view_.position_at(agreed_[1]) - position_, 0, done_);
   }
@@ -383,14 +383,14 @@ bool Together::tell() {
 }
 
 // The request is its owner's from its completion on, and this object with it.
-void Together::finish() {
+void CollectiveAccess::finish() {
   if (writes_ && done_ > 0) file_.dirty.store(true, std::memory_order_relaxed);
   if (result_.rank == file_.comm->rank) result_.rank = -1;
   if (request_ == nullptr) return;
   request_->received = done_;
   request_->error = result_.error;
   if (result_.failed()) path_ = file_.path;
-  Together* next = nullptr;
+  CollectiveAccess* next = nullptr;
   {
     std::lock_guard guard(file_.guard);
     next = file_.first = next_;
