@@ -83,7 +83,7 @@ Phases::Phases(File& file, bool writes, const View& view, int64_t position, cons
     sources_.push_back({.rank = r});
     if (r != comm.rank) continue;
     for (const Target& target : targets_) {
-      if (target.rank == r) sources_.back().trains = target.trains;
+      if (target.rank == r) sources_.back().groups = target.groups;
     }
   }
 }
@@ -119,7 +119,7 @@ void Phases::list_ours(int64_t position, int64_t bytes) {
       while (run.bytes > 0) {
         while (run.offset >= domain(targets_[at].domain).high) targets_[++at].position = listed;
         const int64_t part = std::min(run.bytes, domain(targets_[at].domain).high - run.offset);
-        add_run(targets_[at].trains, {run.offset, part});
+        add_run(targets_[at].groups, {run.offset, part});
         run.offset += part;
         run.bytes -= part;
         listed += part;
@@ -127,10 +127,10 @@ void Phases::list_ours(int64_t position, int64_t bytes) {
     }
   }
   for (Target& target : targets_) {
-    target.head.count = static_cast<int64_t>(target.trains.size());
-    const size_t inlined = std::min<size_t>(target.trains.size(), inline_trains);
-    std::copy_n(target.trains.begin(), inlined, target.head.first);
-    target.cursor = Cursor(target.trains);
+    target.head.count = static_cast<int64_t>(target.groups.size());
+    const size_t inlined = std::min<size_t>(target.groups.size(), inline_groups);
+    std::copy_n(target.groups.begin(), inlined, target.head.first);
+    target.cursor = Cursor(target.groups);
   }
 }
 
@@ -151,27 +151,27 @@ void Phases::exchange_lists(coll::Schedule& way) {
       note(failure(internal_error, Act::exchange));
       continue;
     }
-    source.trains.resize(static_cast<size_t>(count));
-    std::copy_n(source.head.first, std::min<int64_t>(count, inline_trains), source.trains.begin());
-    const int64_t more = count - inline_trains;
+    source.groups.resize(static_cast<size_t>(count));
+    std::copy_n(source.head.first, std::min<int64_t>(count, inline_groups), source.groups.begin());
+    const int64_t more = count - inline_groups;
     if (more <= 0) continue;
-    way.receive(bytes_at(&source.trains[inline_trains], more * static_cast<int64_t>(sizeof(Train))), source.rank);
+    way.receive(bytes_at(&source.groups[inline_groups], more * static_cast<int64_t>(sizeof(StridedRuns))), source.rank);
   }
   for (Target& target : targets_) {
-    const int64_t more = target.head.count - inline_trains;
+    const int64_t more = target.head.count - inline_groups;
     if (target.rank == file_.comm->rank || more <= 0) continue;
-    way.send(bytes_at(&target.trains[inline_trains], more * static_cast<int64_t>(sizeof(Train))), target.rank);
+    way.send(bytes_at(&target.groups[inline_groups], more * static_cast<int64_t>(sizeof(StridedRuns))), target.rank);
   }
 }
 
 void Phases::take_lists() {
   for (Source& source : sources_) {
     const Range range = domain(domain_);
-    if (!are_sound(source.trains, range.low, range.high)) {
+    if (!are_sound(source.groups, range.low, range.high)) {
       note(failure(internal_error, Act::exchange));
-      source.trains.clear();
+      source.groups.clear();
     }
-    source.cursor = Cursor(source.trains);
+    source.cursor = Cursor(source.groups);
   }
 }
 

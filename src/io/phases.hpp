@@ -10,7 +10,7 @@
 
 #include "coll/plan/schedule.hpp"
 #include "io/file.hpp"
-#include "io/train.hpp"
+#include "io/strided_runs.hpp"
 
 namespace weft::io {
 
@@ -53,23 +53,23 @@ class Phases {
   void accessed();   // after it
 
  private:
-  static constexpr int inline_trains = 2;
+  static constexpr int inline_groups = 2;
   struct Head {
     int64_t count;
-    Train first[inline_trains];
+    StridedRuns first[inline_groups];
   };
   // A rank whose data this aggregator moves.
   struct Source {
     int32_t rank;
     Head head{};
-    std::vector<Train> trains;
+    std::vector<StridedRuns> groups;
     Cursor cursor;  // at the beginning of the next window
   };
   // An aggregator that moves data of this rank.
   struct Target {
     int32_t rank;
     int32_t domain;
-    std::vector<Train> trains;
+    std::vector<StridedRuns> groups;
     Head head{};
     Cursor cursor;         // at the beginning of the next window
     int64_t position = 0;  // of that in the stream of our memory

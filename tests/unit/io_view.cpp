@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Views: the runs of a stream of bytes in the file, against a list of all its bytes; and runs as trains.
+// Views: the runs of a stream of bytes in the file, against a list of all its bytes; and runs as groups.
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
 #include "datatype/pack.hpp"
-#include "io/train.hpp"
+#include "io/strided_runs.hpp"
 #include "io/view.hpp"
 
 namespace weft::io {
@@ -118,22 +118,22 @@ TEST(View, TellsTypesThatAreNoFiletypes) {
   datatype::destroy(columns);
 }
 
-TEST(Train, GivesBackTheRunsThatMadeIt) {
+TEST(StridedRuns, GivesBackTheRunsThatMadeIt) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
-    std::vector<Train> trains;
+    std::vector<StridedRuns> groups;
     std::vector<int64_t> bytes;
     int64_t at = random() % 50;
     for (unsigned i = 0; i < random() % 40; ++i) {
       const int64_t length = random() % 3 == 0 ? 1 + random() % 9 : 4;
-      add_run(trains, {at, length});
+      add_run(groups, {at, length});
       for (int64_t k = 0; k < length; ++k) bytes.push_back(at + k);
       at += length + (random() % 3 == 0 ? random() % 7 : 4);
     }
-    EXPECT_TRUE(are_sound(trains, 0, at + 1));
+    EXPECT_TRUE(are_sound(groups, 0, at + 1));
     // In windows, by runs and by skips.
     std::vector<int64_t> found;
-    Cursor runs(trains), skips(trains);
+    Cursor runs(groups), skips(groups);
     for (int64_t limit = 0; limit < at + 30; limit += 1 + random() % 30) {
       int64_t in_window = 0;
       for (io::Run run{}; runs.next(limit, run);) {
@@ -146,7 +146,7 @@ TEST(Train, GivesBackTheRunsThatMadeIt) {
   }
 }
 
-TEST(Train, UnsoundListsAreFound) {
+TEST(StridedRuns, UnsoundListsAreFound) {
   EXPECT_TRUE(are_sound({{10, 4, 8, 3}}, 10, 30));
   EXPECT_FALSE(are_sound({{10, 4, 8, 3}}, 10, 29));
   EXPECT_FALSE(are_sound({{10, 4, 8, 3}}, 11, 100));
