@@ -179,18 +179,18 @@ TEST(Segment, AddressesOfSegmentsAreChecked) {
   }
 }
 
-TEST(Segment, ProcessesThatSeeNoOtherGetItAtADoor) {
+TEST(Segment, ProcessesThatSeeNoOtherGetItOverASocket) {
   int fd = create_segment(false);
   ASSERT_GE(fd, 0);
-  Door door;
-  door.open();
-  ASSERT_FALSE(door.name().empty());
+  ListeningSocket socket;
+  socket.open();
+  ASSERT_FALSE(socket.name().empty());
   std::atomic<bool> over = false;
   std::thread server([&] {
-    while (!over) door.send_fd(fd);
+    while (!over) socket.send_fd(fd);
   });
   for (int turn = 0; turn < 200; ++turn) {
-    const int given = receive_fd(door.name());
+    const int given = receive_fd(socket.name());
     EXPECT_TRUE(is_segment_at(given, segment_address(fd)));
     close(given);
   }

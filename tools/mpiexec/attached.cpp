@@ -144,9 +144,9 @@ bool Launch::adopt() {
     last_world_ = std::max(last_world_, line.world.load(std::memory_order_relaxed));
   }
   munmap(head, bytes);
-  const std::string door = service_.name() + "\n";
+  const std::string socket = service_.name() + "\n";
   return all && !service_.name().empty() &&
-         write(attached_->line, door.data(), door.size()) == static_cast<ssize_t>(door.size());
+         write(attached_->line, socket.data(), socket.size()) == static_cast<ssize_t>(socket.size());
 }
 
 void Launch::watch_adopted(std::vector<pollfd>& polled) {

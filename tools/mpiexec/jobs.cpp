@@ -79,10 +79,10 @@ std::string Launch::tree() const {
 
 int show_jobs() {
   constexpr int patience_s = 5;
-  std::vector<std::string> doors;
-  for (int number = 1; number < boot::job_numbers; ++number) doors.push_back(boot::door_of_job(number));
+  std::vector<std::string> sockets;
+  for (int number = 1; number < boot::job_numbers; ++number) sockets.push_back(boot::socket_of_job(number));
   std::vector<boot::Packet> answers = boot::ask_launchers(
-      doors, boot::Packet().put(boot::request::tree), [] {}, patience_s);
+      sockets, boot::Packet().put(boot::request::tree), [] {}, patience_s);
   int shown = 0;
   for (boot::Packet& answer : answers) {
     const bool refused = answer.take_number(0, 1) != 0;

@@ -141,7 +141,7 @@ bool Launch::prepare() {
   if (attached_ == nullptr) statistics_.prepare();
   ranks_.resize(static_cast<size_t>(command_.ranks()) + static_cast<size_t>(spare_places()));
   if (spare_places() > 0) service_.open(ranks_.size() <= static_cast<size_t>(boot::most_places_of_a_job));
-  number_ = boot::number_of_door(service_.name());
+  number_ = boot::number_of_socket(service_.name());
   ports_.begin(std::to_string(number_) + ":" + job_id());
   begin_far_jobs();
   if (null_ >= 0 && signals_ >= 0 && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0) return true;

@@ -16,13 +16,13 @@ Service::~Service() {
 }
 
 void Service::open(bool numbered) {
-  numbered ? boot::open_job_door(door_, getpid()) : door_.open();
+  numbered ? boot::open_job_socket(listener_, getpid()) : listener_.open();
 }
 
 void Service::add_to(std::vector<pollfd>& polled) {
   first_polled_ = polled.size();
   polled_.clear();
-  polled.push_back({lines_.size() < most_lines ? door_.socket() : -1, POLLIN, 0});
+  polled.push_back({lines_.size() < most_lines ? listener_.socket() : -1, POLLIN, 0});
   for (const auto& [caller, line] : lines_) {
     polled.push_back({line.fd, static_cast<short>(POLLIN | (line.out.empty() ? 0 : POLLOUT)), 0});
     polled_.push_back(caller);
@@ -45,7 +45,7 @@ void Service::take(const std::vector<pollfd>& polled, const Handlers& handlers) 
 }
 
 void Service::take_callers() {
-  for (int fd = door_.accept(); fd >= 0; fd = door_.accept()) {
+  for (int fd = listener_.accept(); fd >= 0; fd = listener_.accept()) {
     lines_[next_++].fd = fd;
     if (lines_.size() >= most_lines) return;
   }

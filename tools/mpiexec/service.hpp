@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Requests of ranks while the job runs (boot/connect/service.hpp): a door, and a connection for each request that waits
-// for its answer. Nothing blocks.
+// Requests of ranks while the job runs (boot/connect/service.hpp): a socket, and a connection for each request that
+// waits for its answer. Nothing blocks.
 
 #include <poll.h>
 
@@ -33,8 +33,8 @@ class Service {
 
   // With a number by which other jobs find it, if it may have one.
   void open(bool numbered);
-  // Empty: there is no door.
-  const std::string& name() const { return door_.name(); }
+  // Empty: there is no socket.
+  const std::string& name() const { return listener_.name(); }
 
   void add_to(std::vector<pollfd>& polled);
   // `polled` as add_to() left it, after poll().
@@ -55,7 +55,7 @@ class Service {
   [[nodiscard]] static bool write_to(Line& line);
 
   static constexpr size_t most_lines = 4096;
-  boot::Door door_;
+  boot::ListeningSocket listener_;
   std::map<Caller, Line> lines_;
   Caller next_ = 1;
   size_t first_polled_ = 0;

@@ -27,7 +27,7 @@ struct Parcel {
   msghdr message{nullptr, 0, &bytes, 1, room, sizeof room, 0};
 };
 
-// The process at the other end, when it called or when it opened its door.
+// The process at the other end, when it called or when it opened its socket.
 bool of_our_user(int line) {
   ucred who = {};
   socklen_t bytes = sizeof who;
@@ -57,9 +57,9 @@ bool send_over(int caller, int descriptor) {
   return sendmsg(caller, &parcel.message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
 }
 
-int receive_over(int door) {
+int receive_over(int line) {
   Parcel parcel;
-  if (recvmsg(door, &parcel.message, MSG_CMSG_CLOEXEC) != 1) return -1;
+  if (recvmsg(line, &parcel.message, MSG_CMSG_CLOEXEC) != 1) return -1;
   const cmsghdr* head = CMSG_FIRSTHDR(&parcel.message);
   int descriptor = -1;
   errno = EPROTO;
@@ -70,11 +70,11 @@ int receive_over(int door) {
 
 }  // namespace
 
-Door::~Door() {
+ListeningSocket::~ListeningSocket() {
   if (socket_ >= 0) close(socket_);
 }
 
-void Door::open() {
+void ListeningSocket::open() {
   socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket_ < 0) return;
   sockaddr_un place = {};
@@ -88,7 +88,7 @@ void Door::open() {
   }
 }
 
-bool Door::open_as(const std::string& name) {
+bool ListeningSocket::open_as(const std::string& name) {
   sockaddr_un place = {};
   const socklen_t length = address_of(name, place);
   if (length == 0) return false;
@@ -103,7 +103,7 @@ bool Door::open_as(const std::string& name) {
   return true;
 }
 
-void Door::send_fd(int descriptor) const {
+void ListeningSocket::send_fd(int descriptor) const {
   if (name_.empty()) return;
   for (int served = 0; served < most_at_once; ++served) {
     const int caller = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -113,37 +113,37 @@ void Door::send_fd(int descriptor) const {
   }
 }
 
-int Door::accept() const {
+int ListeningSocket::accept() const {
   const int caller = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (caller < 0 || of_our_user(caller)) return caller;
   close(caller);
   return -1;
 }
 
-int connect_to_door(const std::string& name) {
+int connect_to_socket(const std::string& name) {
   sockaddr_un place = {};
   const socklen_t length = address_of(name, place);
   if (length == 0) return -1;
-  const int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (door < 0) return -1;
-  if (setsockopt(door, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
-      setsockopt(door, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
-      connect(door, reinterpret_cast<sockaddr*>(&place), length) == 0) {
-    if (of_our_user(door)) return door;
+  const int line = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (line < 0) return -1;
+  if (setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
+      setsockopt(line, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+      connect(line, reinterpret_cast<sockaddr*>(&place), length) == 0) {
+    if (of_our_user(line)) return line;
     errno = EPERM;
   }
   const int error = errno;
-  close(door);
+  close(line);
   errno = error;
   return -1;
 }
 
 int receive_fd(const std::string& name) {
-  const int door = connect_to_door(name);
-  if (door < 0) return -1;
-  const int descriptor = receive_over(door);
+  const int line = connect_to_socket(name);
+  if (line < 0) return -1;
+  const int descriptor = receive_over(line);
   const int error = errno;
-  close(door);
+  close(line);
   errno = error;
   return descriptor;
 }

@@ -17,11 +17,11 @@ std::string prefix() {
 
 }  // namespace
 
-std::string door_of_job(int number) {
+std::string socket_of_job(int number) {
   return base::to_hex(prefix() + std::to_string(number));
 }
 
-int number_of_door(const std::string& name) {
+int number_of_socket(const std::string& name) {
   std::string bytes;
   int64_t number = 0;
   const std::string begin = prefix();
@@ -30,13 +30,13 @@ int number_of_door(const std::string& name) {
   return number > 0 && number < job_numbers ? static_cast<int>(number) : 0;
 }
 
-void open_job_door(Door& door, int begin) {
+void open_job_socket(ListeningSocket& socket, int begin) {
   for (int i = 0; i < job_numbers - 1; ++i) {
     const int number =
         1 + static_cast<int>((static_cast<unsigned>(begin) + static_cast<unsigned>(i)) % (job_numbers - 1));
-    if (door.open_as(door_of_job(number))) return;
+    if (socket.open_as(socket_of_job(number))) return;
   }
-  door.open();
+  socket.open();
 }
 
 }  // namespace weft::boot

@@ -10,7 +10,7 @@
 
 namespace weft::boot {
 
-class Door;
+class ListeningSocket;
 
 inline constexpr int job_numbers = 256;  // 1 to 255; 0: a job without a number, which no other reaches
 inline constexpr int job_shift = 12;
@@ -22,12 +22,12 @@ inline constexpr int far_jobs = 64;
 inline constexpr int all_job_numbers = job_numbers + far_jobs;
 inline constexpr int first_far_rank = job_numbers << job_shift;
 
-// The door of this user's job with that number, whether it is there or not.
-[[nodiscard]] std::string door_of_job(int number);
-// The number in the name of such a door; 0: it has none.
-[[nodiscard]] int number_of_door(const std::string& name);
+// The socket of this user's job with that number, whether it is there or not.
+[[nodiscard]] std::string socket_of_job(int number);
+// The number in the name of such a socket; 0: it has none.
+[[nodiscard]] int number_of_socket(const std::string& name);
 
-// Opens a door with the first free number after `begin`, or, if all are taken, one without.
-void open_job_door(Door& door, int begin);
+// Opens a socket with the first free number after `begin`, or, if all are taken, one without.
+void open_job_socket(ListeningSocket& socket, int begin);
 
 }  // namespace weft::boot

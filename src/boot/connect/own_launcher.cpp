@@ -117,8 +117,8 @@ int run(const std::string& launcher, const Job& job, int its_line) {
   return error;
 }
 
-// The door's name; empty: the line has ended before.
-std::string read_door(int fd, void (*meanwhile)()) {
+// The socket's name; empty: the line has ended before.
+std::string read_socket_name(int fd, void (*meanwhile)()) {
   constexpr size_t longest = 256;
   std::string name;
   while (name.size() < longest) {
@@ -153,9 +153,9 @@ bool start(Job& job, void (*meanwhile)(), base::Problem& problem) {
   }
   const int error = run(launcher, job, ends[1]);
   close(ends[1]);
-  if (error == 0) job.service = read_door(ends[0], meanwhile);
+  if (error == 0) job.service = read_socket_name(ends[0], meanwhile);
   if (!job.service.empty()) {
-    if (job.one_host()) job.number = number_of_door(job.service);
+    if (job.one_host()) job.number = number_of_socket(job.service);
     line = {ends[0], "a launcher of this process"};
     return true;
   }
@@ -198,7 +198,7 @@ class Lines {
 void take(Job& job, uint32_t word) {
   const std::lock_guard guard(learning);
   const auto number = static_cast<int>(word - starting);
-  job.service = door_of_job(number);
+  job.service = socket_of_job(number);
   if (job.one_host()) job.number = number;
 }
 
@@ -209,7 +209,7 @@ bool start_for_all(Job& job, const Lines& lines, void (*meanwhile)(), base::Prob
     (void)poll(nullptr, 0, 1);
   }
   if (!start(job, meanwhile, problem)) return false;
-  if (number_of_door(job.service) != 0 || job.started == 1) return true;
+  if (number_of_socket(job.service) != 0 || job.started == 1) return true;
   problem = {.cause = "more than " + std::to_string(job_numbers - 1) + " jobs of this user run on this host",
              .remedy = "end some of them, or start this one with Weft's mpiexec"};
   return false;
@@ -230,7 +230,7 @@ bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem) {
     uint32_t seen = none;
     if (word.compare_exchange_strong(seen, starting, std::memory_order_acquire)) {
       const bool started = start_for_all(job, lines, meanwhile, problem);
-      word.store(started ? starting + static_cast<uint32_t>(number_of_door(job.service)) : none,
+      word.store(started ? starting + static_cast<uint32_t>(number_of_socket(job.service)) : none,
                  std::memory_order_release);
       return started;
     }

@@ -15,7 +15,7 @@ namespace weft::boot {
 // The first word of that mpiexec's command line. Behind it: the number of our process, how many places the job has, how
 // many ranks it began with, both on this host, whether it is on one host (1) or several (2), and its name.
 inline constexpr const char* attach_option = "--attach";
-// Its descriptors: the segment, and a line to us over which it says its door's name in hexadecimal digits and a
+// Its descriptors: the segment, and a line to us over which it says its socket's name in hexadecimal digits and a
 // newline.
 inline constexpr int attach_segment = 3;
 inline constexpr int attach_line = 4;

@@ -87,13 +87,13 @@ std::string no_other_job(const std::string& id) {
          "host";
 }
 
-bool ask_launcher(const std::string& door, const Packet& question, Packet& answer, void (*meanwhile)(), int most_s) {
+bool ask_launcher(const std::string& socket, const Packet& question, Packet& answer, void (*meanwhile)(), int most_s) {
   const uint64_t until_ns = most_s == 0 ? UINT64_MAX : base::now_ns() + static_cast<uint64_t>(most_s) * second;
   if (question.bytes().size() > Packet::most_bytes) {
     errno = E2BIG;
     return false;
   }
-  const Line line(connect_to_door(door));
+  const Line line(connect_to_socket(socket));
   if (line.fd() < 0 || !send_all(line.fd(), question.framed(), meanwhile, until_ns)) return false;
   std::string received;
   for (Heard heard = Heard::part; heard != Heard::all;) {
@@ -104,7 +104,7 @@ bool ask_launcher(const std::string& door, const Packet& question, Packet& answe
   return true;
 }
 
-std::vector<Packet> ask_launchers(const std::vector<std::string>& doors, const Packet& question, void (*meanwhile)(),
+std::vector<Packet> ask_launchers(const std::vector<std::string>& sockets, const Packet& question, void (*meanwhile)(),
                                   int most_s) {
   struct Asked {
     int fd;
@@ -114,8 +114,8 @@ std::vector<Packet> ask_launchers(const std::vector<std::string>& doors, const P
   };
   std::vector<Asked> asked;
   const uint64_t until_ns = base::now_ns() + static_cast<uint64_t>(most_s) * second;
-  for (const std::string& door : doors) {
-    const int fd = connect_to_door(door);
+  for (const std::string& socket : sockets) {
+    const int fd = connect_to_socket(socket);
     if (fd >= 0) asked.push_back({fd, {}, {}, false});
     if (fd >= 0 && !send_all(fd, question.framed(), meanwhile, until_ns)) close(std::exchange(asked.back().fd, -1));
   }

@@ -3,9 +3,9 @@
 #pragma once
 
 // Requests of a rank to the launcher while the job runs: it starts processes, and knows ports and names. Each request
-// has a connection of its own to the launcher's door, a socket with an abstract name, which takes callers of its own
-// user alone; so threads ask independently, and a caller that is gone is noticed. An answer may take as long as others
-// let it wait (a port that nobody connects to).
+// has a connection of its own to the launcher's listening socket, which has an abstract name, which takes callers of
+// its own user alone; so threads ask independently, and a caller that is gone is noticed. An answer may take as long as
+// others let it wait (a port that nobody connects to).
 
 #include <string>
 #include <vector>
@@ -53,12 +53,12 @@ inline constexpr const char* mark_of_several_hosts = "/several-hosts";
 
 // Asks, and waits for the answer, `most_s` seconds at most (0: as long as it takes); `meanwhile` is called again and
 // again. False with errno: the launcher could not be reached, hung up, or took too long (ETIMEDOUT).
-[[nodiscard]] bool ask_launcher(const std::string& door, const Packet& question, Packet& answer, void (*meanwhile)(),
+[[nodiscard]] bool ask_launcher(const std::string& socket, const Packet& question, Packet& answer, void (*meanwhile)(),
                                 int most_s = 0);
 
 // Asks several at the same time, so that one that does not answer (it is stopped) costs the time once. The answers of
-// those that have answered in time, in the order of the doors.
-[[nodiscard]] std::vector<Packet> ask_launchers(const std::vector<std::string>& doors, const Packet& question,
+// those that have answered in time, in the order of the sockets.
+[[nodiscard]] std::vector<Packet> ask_launchers(const std::vector<std::string>& sockets, const Packet& question,
                                                 void (*meanwhile)(), int most_s);
 
 }  // namespace weft::boot

@@ -48,7 +48,7 @@ struct Offer {
   base::CpuSet rank_cpus = {};     // it is empty if the rank is not bound
   base::CpuSet service_cpus = {};  // of the library's threads; empty: none of their own
   int places = 0;                  // ranks there may be; 0: not said
-  std::string service = {};        // mpiexec's door
+  std::string service = {};        // mpiexec's socket
   bool spawned = false;            // the next are there
   bool several_hosts = false;      // the job is on more than this one
   int world_first = 0;

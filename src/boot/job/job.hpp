@@ -36,7 +36,8 @@ struct Job {
   uint32_t generation = 0;  // how many processes had our place before
   Origin origin;
   int number = 0;  // by which other jobs of the user on this host reach it (boot/connect/job_number.hpp); 0: not at all
-  std::string service;  // the door (boot/connect/service.hpp) of a launcher that starts processes; empty: there is none
+  // The socket (boot/connect/service.hpp) of a launcher that starts processes; empty: there is none.
+  std::string service;
   Launcher launcher = Launcher::singleton;
   base::Descriptor segment;  // memfd shared by all ranks of this host, mode 0600, sized by us, pages not yet reserved
   int app_number = -1;       // MPI_APPNUM: which program of `prog1 : prog2`, -1 when unknown

@@ -58,10 +58,10 @@ void HostNotes::wait_for(int place, const Act& meanwhile) const {
 
 // The processors of each rank of this host, as their notes say: that they have any shows that they have the segment. Of
 // this rank alone when one does not say.
-std::vector<base::CpuSet> HostNotes::masks(const Job& job, const Door& door) const {
+std::vector<base::CpuSet> HostNotes::masks(const Job& job, const ListeningSocket& socket) const {
   std::vector<base::CpuSet> masks{base::affinity()};
   for (int place = 1; place < ranks_; ++place) {
-    wait_for(place, [&] { door.send_fd(job.segment.needed()); });
+    wait_for(place, [&] { socket.send_fd(job.segment.needed()); });
     std::string_view list;
     base::CpuSet cpus;
     if (find_entry(notes_.text(place), cpus_key, list) && base::parse_cpu_list(list, cpus).empty()) {
@@ -73,8 +73,8 @@ std::vector<base::CpuSet> HostNotes::masks(const Job& job, const Door& door) con
 }
 
 // By the first rank of the host.
-void HostNotes::tell_all(Job& job, const Door& door, base::CpuSet& reserved) {
-  const std::vector<base::CpuSet> all = masks(job, door);
+void HostNotes::tell_all(Job& job, const ListeningSocket& socket, base::CpuSet& reserved) {
+  const std::vector<base::CpuSet> all = masks(job, socket);
   if (all.size() == static_cast<size_t>(ranks_)) reserved = reserve_of(all);
   job.local_cpus = usable_without(all, reserved);
   if (job.local_ranks != job.size) must(kvs_.get(0, secret_key, job.secret));
@@ -83,10 +83,10 @@ void HostNotes::tell_all(Job& job, const Door& door, base::CpuSet& reserved) {
   write(secret_key, job.secret);
 }
 
-void HostNotes::meet(Job& job, const Door& door) {
+void HostNotes::meet(Job& job, const ListeningSocket& socket) {
   base::CpuSet reserved;
   if (place_ == 0) {
-    tell_all(job, door, reserved);
+    tell_all(job, socket, reserved);
   } else {
     write(cpus_key, base::shown_cpu_list(base::affinity()));
   }

@@ -33,8 +33,8 @@ class HostNotes {
 
   // All ranks of this host have the segment once this is over. Each says which processors it may use, the first how
   // many that is together, and the secret of a job on several hosts. Meanwhile the first sends the segment to callers
-  // at the door.
-  void meet(Job& job, const Door& door);
+  // at the socket.
+  void meet(Job& job, const ListeningSocket& socket);
 
   // The first rank of a host speaks for all of it where everybody knows which rank that is.
   bool speak_for_all() const { return kvs_.mapping().known(); }
@@ -51,8 +51,8 @@ class HostNotes {
   void must(bool done) const;
   template <typename Act>
   void wait_for(int place, const Act& meanwhile) const;
-  std::vector<base::CpuSet> masks(const Job& job, const Door& door) const;
-  void tell_all(Job& job, const Door& door, base::CpuSet& reserved);
+  std::vector<base::CpuSet> masks(const Job& job, const ListeningSocket& socket) const;
+  void tell_all(Job& job, const ListeningSocket& socket, base::CpuSet& reserved);
 
   Kvs& kvs_;
   Notes notes_;

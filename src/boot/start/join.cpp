@@ -216,7 +216,7 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   job.id = offer.id;
   job.places = offer.places;
   job.service = offer.service;
-  job.number = number_of_door(job.service);
+  job.number = number_of_socket(job.service);
   if (offer.spawned) {
     job.size = offer.world_size;
     job.first = offer.world_first;
@@ -441,11 +441,11 @@ void join_by_kvs(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*ma
   }
   job.local_ranks = static_cast<int>(here.size());
   const int first = here.front();
-  Door door;
+  ListeningSocket socket;
   if (job.rank == first) {
     make_segment(job);
-    if (job.local_ranks > 1) door.open();
-    must(kvs->put(segment_key, host_identity() + "/" + segment_address(job.segment.needed()) + ":" + door.name()));
+    if (job.local_ranks > 1) socket.open();
+    must(kvs->put(segment_key, host_identity() + "/" + segment_address(job.segment.needed()) + ":" + socket.name()));
   }
   if (job.rank == 0) must(kvs->put(secret_key, fresh_secret()));
   must(kvs->barrier());
@@ -455,7 +455,7 @@ void join_by_kvs(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*ma
   job.spare = one_host || job.size > most_ranks_that_grow || !may_grow() ? 0 : spare_on_each_host;
   give_size(job.segment, places_here(job), segment_bytes);
   ours = new HostNotes(*kvs, job, here, places_here(job));
-  ours->meet(job, door);
+  ours->meet(job, socket);
   look_at_hosts(job);
   take_order(job, here);
   if (!one_host) job.here = std::move(here);

@@ -213,7 +213,7 @@ int visit(int number, OtherJob& made, std::string& why) {
   constexpr int patience_s = 10;
   boot::Packet answer;
   if (!boot::ask_launcher(
-          boot::door_of_job(number), boot::Packet().put(boot::request::visit), answer, [] { (void)progress(); },
+          boot::socket_of_job(number), boot::Packet().put(boot::request::visit), answer, [] { (void)progress(); },
           patience_s)) {
     why = why_not(made.id, errno, "is not on this host, or has ended", same_host);
     return -1;

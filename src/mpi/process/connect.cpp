@@ -167,7 +167,7 @@ bool is_here(const JobName& job) {
   constexpr int patience_s = 10;
   boot::Packet answer;
   std::string ignored;
-  return ask_at(boot::door_of_job(job.number), patience_s, boot::Packet().put(request::visit), answer, ignored) &&
+  return ask_at(boot::socket_of_job(job.number), patience_s, boot::Packet().put(request::visit), answer, ignored) &&
          answer.take_text() == job.id;
 }
 
@@ -187,7 +187,7 @@ bool wait_at_port(const char* kind, const Comm& comm, const std::string& port, i
   const boot::Job& ours = core::identity->job;
   const JobName job = job_of_port(port);
   const bool is_ours = ours.one_host() ? job.number == ours.number && job.id == ours.id
-                                       : job.number == boot::number_of_door(ours.service);
+                                       : job.number == boot::number_of_socket(ours.service);
   if (kind != request::connect || job.number == 0 || is_ours)
     return ask(question_of(kind).put(port).put(most_us).put(callers_here(comm)), answer, why);
   if (!ours.one_host() || job.on_several_hosts) {
@@ -204,7 +204,7 @@ bool wait_at_port(const char* kind, const Comm& comm, const std::string& port, i
   if (!why.empty()) return false;
   boot::Packet question;
   question.put(request::connect_here).put(ours.id).put(ours.number).put(core::identity->rank).put(ours.generation);
-  return ask_at(boot::door_of_job(job.number), 0, question.put(port).put(most_us), answer, why);
+  return ask_at(boot::socket_of_job(job.number), 0, question.put(port).put(most_us), answer, why);
 }
 
 // A process of another job that was met at a port: why it is not there any more.
@@ -219,7 +219,7 @@ std::string find_other(const Met& met, const std::string& id) {
   boot::Packet answer;
   std::string ignored;
   constexpr int patience_s = 10;
-  if (ask_at(boot::door_of_job(met.job), patience_s, boot::Packet().put(request::visit), answer, ignored)) {
+  if (ask_at(boot::socket_of_job(met.job), patience_s, boot::Packet().put(request::visit), answer, ignored)) {
     // It lives, and waits for us.
     core::failed(core::FailureCause::peer, {.cause = "a process that was met at a port cannot be reached: " + why});
   }
@@ -330,13 +330,13 @@ int meet(const char* function, const char* kind, const char* port, MPI_Info info
 // of another host has published.
 int look_up_elsewhere(const char* function, const char* service, std::string& port) {
   constexpr int patience_s = 5;
-  std::vector<std::string> doors;
+  std::vector<std::string> sockets;
   for (int number = 1; number < boot::job_numbers; ++number) {
-    if (number != core::identity->job.number) doors.push_back(boot::door_of_job(number));
+    if (number != core::identity->job.number) sockets.push_back(boot::socket_of_job(number));
   }
   const boot::Packet question = boot::Packet().put(request::look_up_here).put(service);
   std::vector<boot::Packet> answers = boot::ask_launchers(
-      doors, question, [] { (void)core::progress(); }, patience_s);
+      sockets, question, [] { (void)core::progress(); }, patience_s);
   std::vector<std::string> ports = boot::read_port_names(service);
   for (boot::Packet& answer : answers) {
     const bool refused = answer.take_number(0, 1) != 0;

@@ -390,10 +390,11 @@ bool ask(const boot::Packet& question, boot::Packet& answer, std::string& why) {
   return ask_at(core::identity->job.service, 0, question, answer, why);
 }
 
-bool ask_at(const std::string& door, int most_s, const boot::Packet& question, boot::Packet& answer, std::string& why) {
+bool ask_at(const std::string& socket, int most_s, const boot::Packet& question, boot::Packet& answer,
+            std::string& why) {
   if (!boot::ask_launcher(
-          door, question, answer, [] { (void)core::progress(); }, most_s)) {
-    const bool ours = door == core::identity->job.service;
+          socket, question, answer, [] { (void)core::progress(); }, most_s)) {
+    const bool ours = socket == core::identity->job.service;
     why = base::describe({.cause = ours ? "mpiexec cannot be asked" : "the mpiexec of the other job cannot be asked",
                           .error = errno,
                           .remedy = ours ? "see whether it still runs" : "see whether that job still runs"});

@@ -22,8 +22,8 @@ void set_code_of_not_started(int code);
 // Asks the launcher while messages go on. False: `why` says why there is no answer, or what the answer refuses.
 [[nodiscard]] bool ask(const boot::Packet& question, boot::Packet& answer, std::string& why);
 
-// The same at the door of any mpiexec of this user, for so many seconds at most (0: as long as it takes).
-[[nodiscard]] bool ask_at(const std::string& door, int most_s, const boot::Packet& question, boot::Packet& answer,
+// The same at the socket of any mpiexec of this user, for so many seconds at most (0: as long as it takes).
+[[nodiscard]] bool ask_at(const std::string& socket, int most_s, const boot::Packet& question, boot::Packet& answer,
                           std::string& why);
 
 // Before ask(): a process without a launcher starts one. Why there is none that serves requests; empty: there is.
