@@ -8,7 +8,7 @@
 
 #include "base/library.hpp"
 #include "base/setting.hpp"
-#include "transport/ucx/manners.hpp"
+#include "transport/ucx/ucx_environment.hpp"
 
 namespace weft::transport::ucc {
 namespace {
@@ -37,7 +37,7 @@ std::string version_trouble(const Library& l) {
 // The error; nothing when it is there.
 std::string load() {
   const char* name = *path.value() != '\0' ? path.value() : file_name;
-  const ucx::Manners manners;
+  const ucx::UcxEnvironment environment;
   void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return dlerror();
   Library& l = loaded;
@@ -66,7 +66,7 @@ std::string load() {
 // It reads the environment once more, and loads UCX.
 std::string start(bool several_threads, abi::Library*& handle) {
   const Library& l = loaded;
-  const ucx::Manners manners;
+  const ucx::UcxEnvironment environment;
   abi::LibraryConfig* config = nullptr;
   abi::Status status = l.read_library_config(nullptr, nullptr, &config);
   if (status == abi::ok) {

@@ -10,7 +10,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "transport/api/failure.hpp"
-#include "transport/ucx/manners.hpp"
+#include "transport/ucx/ucx_environment.hpp"
 
 namespace weft::transport::ucx {
 namespace {
@@ -39,7 +39,7 @@ Library loaded;
 // The error; nothing when it is there.
 std::string load() {
   const char* name = *path.value() != '\0' ? path.value() : file_name;
-  const Manners manners;
+  const UcxEnvironment environment;
   void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return dlerror();
   Library& l = loaded;

@@ -11,12 +11,12 @@
 namespace weft::transport::ucx {
 
 // For the time in which UCX, or a library that loads it, is loaded and reads the environment. One at a time.
-class Manners {
+class UcxEnvironment {
  public:
-  Manners();
-  ~Manners();
-  Manners(const Manners&) = delete;
-  Manners& operator=(const Manners&) = delete;
+  UcxEnvironment();
+  ~UcxEnvironment();
+  UcxEnvironment(const UcxEnvironment&) = delete;
+  UcxEnvironment& operator=(const UcxEnvironment&) = delete;
 
  private:
   char** of_program_;
