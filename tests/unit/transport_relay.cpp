@@ -94,7 +94,7 @@ class Wire final : public Carrier {
 
 // A rank's carrier, and what it has reported.
 struct Rank final : net::Events {
-  explicit Rank(const Host& host, const Speaker::Make& make = {}) : carrier(host, make, false) {}
+  explicit Rank(const Host& host, const HostProxy::Make& make = {}) : carrier(host, make, false) {}
   Came came(uint32_t, const unsigned char* frame, size_t bytes) override {
     frames.emplace_back(frame, frame + bytes);
     return Came::in_turn;
@@ -136,14 +136,14 @@ struct TestHost {
       wire = made.get();
       return made;
     };
-    speaker = std::make_unique<Speaker>(*memory, here, make, [this](int place) { woken.push_back(place); });
+    proxy = std::make_unique<HostProxy>(*memory, here, make, [this](int place) { woken.push_back(place); });
     for (int place = 1; place < count; ++place) {
       ranks.push_back(std::make_unique<Rank>(Host{segment, 0, place, here, buffers, {}}));
     }
   }
   ~TestHost() {
     ranks.clear();
-    speaker.reset();
+    proxy.reset();
     memory.reset();
     close(segment);
   }
@@ -160,7 +160,7 @@ struct TestHost {
   Wire* wire = nullptr;
   std::vector<int> woken;
   std::unique_ptr<Memory> memory;
-  std::unique_ptr<Speaker> speaker;
+  std::unique_ptr<HostProxy> proxy;
   std::vector<std::unique_ptr<Rank>> ranks;
 };
 
@@ -173,7 +173,7 @@ class Relay : public ::testing::Test {
   ~Relay() override { set_failure_sink(nullptr); }
   // Until neither has anything to do.
   static void advance(TestHost& a, TestHost& b) {
-    while (static_cast<int>(a.speaker->advance()) + static_cast<int>(b.speaker->advance()) != 0) continue;
+    while (static_cast<int>(a.proxy->advance()) + static_cast<int>(b.proxy->advance()) != 0) continue;
   }
   static Bytes frame_of(size_t bytes, unsigned number) {
     Bytes frame(bytes);

@@ -14,7 +14,7 @@
 
 namespace weft::transport::relay {
 
-RelayCarrier::RelayCarrier(const Host& host, const Speaker::Make& make, bool threads)
+RelayCarrier::RelayCarrier(const Host& host, const HostProxy::Make& make, bool threads)
     : rank_(static_cast<uint32_t>(host.here[static_cast<size_t>(host.place)])),
       place_(static_cast<uint32_t>(host.place)),
       threads_(threads),
@@ -29,14 +29,14 @@ RelayCarrier::RelayCarrier(const Host& host, const Speaker::Make& make, bool thr
                    .remedy = "raise the limit on open files (ulimit -n), or set WEFT_MINIMUM_MEMORY=on"});
   }
   if (place_ != 0) return;
-  speaker_ = std::make_unique<Speaker>(memory_, host.here, make, host.wake);
-  speaker_->start();
+  proxy_ = std::make_unique<HostProxy>(memory_, host.here, make, host.wake);
+  proxy_->start();
 }
 
 RelayCarrier::~RelayCarrier() = default;
 
-// The speaker's, and the rank's number behind it. The first rank of the host may still be opening its endpoint: should
-// it fail, the job ends.
+// The host proxy's, and the rank's number behind it. The first rank of the host may still be opening its endpoint:
+// should it fail, the job ends.
 std::string RelayCarrier::address(uint32_t /*lane*/) {
   const Head& head = memory_.head();
   constexpr timespec shortly{0, 1000000};
@@ -99,7 +99,7 @@ net::Buffer* RelayCarrier::lend(Use use) {
   return lent;
 }
 
-// Not in use any more by us: the speaker has it, or it was not sent.
+// Not in use any more by us: the host proxy has it, or it was not sent.
 void RelayCarrier::take_back(net::Buffer* buffer) {
   const base::LockIf guard(lock_, threads_);
   auto* const lent = static_cast<Lent*>(buffer);
@@ -114,7 +114,7 @@ void RelayCarrier::take_back(net::Buffer* buffer) {
   lent->next = std::exchange(free_, lent);
 }
 
-// The speaker learns of a host before the first frame to it.
+// The host proxy learns of a host before the first frame to it.
 bool RelayCarrier::announce(uint32_t number) {
   Peer& host = hosts_[number];
   if (host.announced) return true;
@@ -150,12 +150,12 @@ int RelayCarrier::send(uint32_t /*lane*/, net::Buffer* buffer, const void* start
   return gone;
 }
 
-// Under the lock. There is room for all that is in use, unless the speaker counts wrongly.
+// Under the lock. There is room for all that is in use, unless the host proxy counts wrongly.
 void RelayCarrier::put(const Item& item) {
   if (!outward_.write(item)) report_wrong();
 }
 
-// Pairs with Speaker::sleep.
+// Pairs with HostProxy::sleep.
 void RelayCarrier::call() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   Head& head = memory_.head();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Frames carried by way of the speaker of the rank's host (speaker.hpp): the ranks of a host share its endpoint, its
-// buffers and its connections (docs/design/scale.md).
+// Frames carried by way of the host proxy of the rank's host (host_proxy.hpp): the ranks of a host share its endpoint,
+// its buffers and its connections (docs/design/scale.md).
 
 #include <deque>
 #include <functional>
@@ -14,8 +14,8 @@
 #include "base/descriptor.hpp"
 #include "base/lock.hpp"
 #include "transport/net/carrier.hpp"
+#include "transport/relay/host_proxy.hpp"
 #include "transport/relay/memory.hpp"
-#include "transport/relay/speaker.hpp"
 #include "transport/shm/bell.hpp"
 
 namespace weft::transport::relay {
@@ -34,7 +34,7 @@ class RelayCarrier final : public net::Carrier {
  public:
   // `make` makes the carrier between hosts, for the first rank of each. With one lane. Without `threads` one at a time
   // calls. Ends the job with a message when it cannot be had.
-  RelayCarrier(const Host& host, const Speaker::Make& make, bool threads);
+  RelayCarrier(const Host& host, const HostProxy::Make& make, bool threads);
   ~RelayCarrier() override;
 
   const char* name() const override { return "relay"; }
@@ -78,7 +78,7 @@ class RelayCarrier final : public net::Carrier {
   const uint32_t staged_most_;
   Memory memory_;
   RankPage& page_;
-  std::unique_ptr<Speaker> speaker_;  // of the first rank alone
+  std::unique_ptr<HostProxy> proxy_;  // of the first rank alone
   shm::Bell bell_;
   RingReader inward_;  // by who polls alone
   bool wrong_ = false;
@@ -88,7 +88,7 @@ class RelayCarrier final : public net::Carrier {
   std::deque<Lent> lent_;
   net::Buffer* free_ = nullptr;
   uint32_t staged_ = 0;  // lent for staging, and not sent
-  uint32_t sent_ = 0;    // frames given to the speaker
+  uint32_t sent_ = 0;    // frames given to the host proxy
 };
 
 }  // namespace weft::transport::relay

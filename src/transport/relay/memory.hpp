@@ -8,10 +8,10 @@
 //   head | owners of the buffers to go out | page of rank 0 | page of rank 1 | ... | buffers to go out | buffers to
 //   come in
 //
-// A buffer to go out belongs to the rank that has put its place into the owner's word, and to the speaker from when it
-// is in the rank's ring until the speaker clears the word (release; pairs with the claim's acquire). Its memory is
-// reserved when it is first claimed. A buffer to come in is the speaker's, and a rank's from when it is in that one's
-// ring until the rank has put it into its own.
+// A buffer to go out belongs to the rank that has put its place into the owner's word, and to the host proxy from when
+// it is in the rank's ring until the host proxy clears the word (release; pairs with the claim's acquire). Its memory
+// is reserved when it is first claimed. A buffer to come in is the host proxy's, and a rank's from when it is in that
+// one's ring until the rank has put it into its own.
 
 #include <atomic>
 #include <cstddef>
@@ -24,7 +24,7 @@
 
 namespace weft::transport::relay {
 
-// In front of each frame between speakers.
+// In front of each frame between host proxies.
 struct Prefix {
   uint32_t rank;   // the receiver
   uint32_t check;  // rank_check() of it: if one of the two was changed on its way, the other tells the receiver
@@ -53,9 +53,9 @@ static_assert(sizeof(Word) >= sizeof(Prefix) + sizeof(net::Header));
 struct alignas(4096) RankPage {
   RingControl outward;
   RingControl inward;
-  alignas(64) std::atomic<uint32_t> sent;            // frames of the rank that the speaker is done with; by the speaker
-  std::atomic<uint32_t> waits;                       // frames wait for buffers of the rank to come back; by the speaker
-  std::atomic<uint32_t> address_in_use;              // set by the rank, cleared by the speaker
+  alignas(64) std::atomic<uint32_t> sent;  // frames of the rank that the host proxy is done with; by the host proxy
+  std::atomic<uint32_t> waits;             // frames wait for buffers of the rank to come back; by the host proxy
+  std::atomic<uint32_t> address_in_use;    // set by the rank, cleared by the host proxy
   std::atomic<uint32_t> word_in_use[words_of_rank];  // likewise
   alignas(64) Word words[words_of_rank];
   Item outward_items[outward_room];
@@ -65,12 +65,12 @@ struct alignas(4096) RankPage {
 static_assert(sizeof(RankPage) == 4096);
 
 struct alignas(4096) Head {
-  // By the speaker: 1 once what follows is there (release).
+  // By the host proxy: 1 once what follows is there (release).
   std::atomic<uint32_t> ready;
   uint32_t bell;
   uint32_t address_bytes;
   char address[address_most];
-  alignas(64) std::atomic<uint32_t> asleep;  // the speaker is: its bell is to be rung
+  alignas(64) std::atomic<uint32_t> asleep;  // the host proxy is: its bell is to be rung
   alignas(64) std::atomic<uint32_t> taken;   // buffers to go out that are in use
 };
 static_assert(sizeof(Head) == 4096);

@@ -15,7 +15,7 @@
 
 namespace weft::transport::relay {
 
-// Of a rank's ring to the speaker, and of the speaker's to a rank.
+// Of a rank's ring to the host proxy, and of the host proxy's to a rank.
 enum class What : uint32_t {
   none = 0,
   frame = 1,  // both: in buffer `number`, from `at` on; outward for `rank` at `host` of the rank's own count

@@ -24,14 +24,14 @@
 
 namespace weft::transport::relay {
 
-class Speaker final : private net::Events {
+class HostProxy final : private net::Events {
  public:
   using Make = std::function<std::unique_ptr<net::Carrier>(net::Intake)>;
 
   // For the ranks `here`, in the order of their places. `wake` ends the sleep of a place. Ends the job with a message
   // when it cannot speak.
-  Speaker(const Memory& memory, std::vector<int> here, const Make& make, std::function<void(int place)> wake);
-  ~Speaker();
+  HostProxy(const Memory& memory, std::vector<int> here, const Make& make, std::function<void(int place)> wake);
+  ~HostProxy();
 
   void start();  // its thread
 

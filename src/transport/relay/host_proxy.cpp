@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/relay/speaker.hpp"
+#include "transport/relay/host_proxy.hpp"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ constexpr size_t spare_most = 4;
 
 }  // namespace
 
-Speaker::Speaker(const Memory& memory, std::vector<int> here, const Make& make, std::function<void(int)> wake)
+HostProxy::HostProxy(const Memory& memory, std::vector<int> here, const Make& make, std::function<void(int)> wake)
     : memory_(memory),
       here_(std::move(here)),
       wake_(std::move(wake)),
@@ -68,7 +68,7 @@ Speaker::Speaker(const Memory& memory, std::vector<int> here, const Make& make, 
   head.ready.store(1, std::memory_order_release);
 }
 
-Speaker::~Speaker() {
+HostProxy::~HostProxy() {
   if (started_) {
     ends_.store(true, std::memory_order_relaxed);
     bell_.ring(bell_.number());
@@ -81,13 +81,13 @@ Speaker::~Speaker() {
 }
 
 // The program's signals are not for this thread.
-void Speaker::start() {
+void HostProxy::start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const auto body = [](void* speaker) -> void* {
+  const auto body = [](void* proxy) -> void* {
     base::enter_service_cpus();
-    static_cast<Speaker*>(speaker)->run();
+    static_cast<HostProxy*>(proxy)->run();
     return nullptr;
   };
   const int error = pthread_create(&thread_, nullptr, body, this);
@@ -104,7 +104,7 @@ void Speaker::start() {
 // It shares its processor with ranks, and so yields where others would spin: an answer mostly comes soon, and a sleep
 // costs both hosts a wake-up. Where a yield takes long, others compute: a thread that sleeps gets the processor sooner
 // there than one that has yielded.
-void Speaker::run() {
+void HostProxy::run() {
   uint32_t idle = 0, crowded = 0;
   while (!ends_.load(std::memory_order_relaxed)) {
     if (advance()) {
@@ -121,7 +121,7 @@ void Speaker::run() {
   }
 }
 
-bool Speaker::advance() {
+bool HostProxy::advance() {
   bool moved = take_from_ranks();
   if (!unsent_.empty()) moved |= post_again();
   if (late_ != 0) moved |= tell_late();
@@ -129,9 +129,9 @@ bool Speaker::advance() {
   return moved;
 }
 
-// A rank writes to its ring, then looks whether the speaker sleeps (RelayCarrier::call); the speaker says so, then
-// looks at the rings once more: both with a full fence in between.
-void Speaker::sleep() {
+// A rank writes to its ring, then looks whether the host proxy sleeps (RelayCarrier::call); the host proxy says so,
+// then looks at the rings once more: both with a full fence in between.
+void HostProxy::sleep() {
   std::atomic<uint32_t>& asleep = memory_.head().asleep;
   asleep.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -143,7 +143,7 @@ void Speaker::sleep() {
   asleep.store(0, std::memory_order_relaxed);
 }
 
-bool Speaker::take_from_ranks() {
+bool HostProxy::take_from_ranks() {
   bool moved = false;
   for (uint32_t place = 0; place < places_.size(); ++place) {
     RingReader& ring = places_[place].outward;
@@ -159,7 +159,7 @@ bool Speaker::take_from_ranks() {
 }
 
 // false: a correct rank sends nothing like that.
-bool Speaker::take(uint32_t place, const Item& item) {
+bool HostProxy::take(uint32_t place, const Item& item) {
   switch (item.what) {
     case What::frame:
       return item.number < memory_.layout().outward && memory_.belongs_to(place, item.number) &&
@@ -177,7 +177,7 @@ bool Speaker::take(uint32_t place, const Item& item) {
   }
 }
 
-bool Speaker::take_host(uint32_t place, const Item& item) {
+bool HostProxy::take_host(uint32_t place, const Item& item) {
   std::vector<net::Address>& hosts = places_[place].hosts;
   RankPage& page = memory_.page(place);
   if (item.number != hosts.size() || item.bytes > address_most) return false;
@@ -193,7 +193,7 @@ bool Speaker::take_host(uint32_t place, const Item& item) {
   return true;
 }
 
-bool Speaker::take_frame(uint32_t place, const Item& item, Outgoing& out, const unsigned char* memory, size_t room) {
+bool HostProxy::take_frame(uint32_t place, const Item& item, Outgoing& out, const unsigned char* memory, size_t room) {
   const std::vector<net::Address>& hosts = places_[place].hosts;
   if (out.in_flight || item.host >= hosts.size() || item.at > room || item.bytes > room - item.at ||
       item.bytes < sizeof(Prefix) || item.bytes > memory_.layout().frame)
@@ -209,7 +209,7 @@ bool Speaker::take_frame(uint32_t place, const Item& item, Outgoing& out, const 
   return true;
 }
 
-void Speaker::post(Outgoing& out) {
+void HostProxy::post(Outgoing& out) {
   const int error = carrier_->send(0, &out.buffer, out.start, out.bytes, out.to);
   if (error == EAGAIN) {
     unsent_.push_back(&out);
@@ -219,17 +219,17 @@ void Speaker::post(Outgoing& out) {
 }
 
 // One that does not go, as while a connection is being made, does not keep others.
-bool Speaker::post_again() {
+bool HostProxy::post_again() {
   const std::vector<Outgoing*> again = std::exchange(unsent_, {});
   for (Outgoing* out : again) post(*out);
   return unsent_.size() < again.size();
 }
 
-void Speaker::sent(uint32_t /*lane*/, net::Buffer* buffer, int error) {
+void HostProxy::sent(uint32_t /*lane*/, net::Buffer* buffer, int error) {
   end(*reinterpret_cast<Outgoing*>(buffer), error);
 }
 
-void Speaker::end(Outgoing& out, int error) {
+void HostProxy::end(Outgoing& out, int error) {
   out.in_flight = false;
   --in_flight_;
   RankPage& page = memory_.page(out.place);
@@ -242,7 +242,7 @@ void Speaker::end(Outgoing& out, int error) {
   if (error != 0) tell(out.place, {.what = What::lost, .rank = out.rank, .error = error});
 }
 
-bool Speaker::find_place(const unsigned char* frame, size_t bytes, uint32_t& place) {
+bool HostProxy::find_place(const unsigned char* frame, size_t bytes, uint32_t& place) {
   Prefix prefix;
   if (bytes < sizeof prefix) return false;
   std::memcpy(&prefix, frame, sizeof prefix);
@@ -260,7 +260,7 @@ bool Speaker::find_place(const unsigned char* frame, size_t bytes, uint32_t& pla
 
 // A rank that takes nothing holds a few buffers; other frames for it wait in memory of their own. Its senders' credits
 // bound that.
-net::Events::Came Speaker::came(uint32_t /*lane*/, const unsigned char* frame, size_t bytes) {
+net::Events::Came HostProxy::came(uint32_t /*lane*/, const unsigned char* frame, size_t bytes) {
   uint32_t place = 0;
   if (bytes > memory_.layout().frame || !find_place(frame, bytes, place)) {
     carrier_->renew(frame);
@@ -287,7 +287,7 @@ net::Events::Came Speaker::came(uint32_t /*lane*/, const unsigned char* frame, s
   return Came::in_turn;
 }
 
-Speaker::Kept Speaker::keep(const unsigned char* frame, size_t bytes) {
+HostProxy::Kept HostProxy::keep(const unsigned char* frame, size_t bytes) {
   Kept kept{nullptr, bytes};
   if (!kept.is_mapped()) {
     kept.memory = new (std::nothrow) unsigned char[bytes];
@@ -308,7 +308,7 @@ Speaker::Kept Speaker::keep(const unsigned char* frame, size_t bytes) {
   return kept;
 }
 
-void Speaker::drop(const Kept& kept) {
+void HostProxy::drop(const Kept& kept) {
   if (!kept.is_mapped()) {
     delete[] kept.memory;
   } else if (spare_.size() < spare_most) {
@@ -318,13 +318,13 @@ void Speaker::drop(const Kept& kept) {
   }
 }
 
-void Speaker::hand_in(uint32_t place, uint32_t number, uint32_t bytes) {
+void HostProxy::hand_in(uint32_t place, uint32_t number, uint32_t bytes) {
   ++places_[place].held;
   holders_[number] = place + 1;
   tell(place, {.what = What::frame, .number = number, .at = sizeof(Prefix), .bytes = bytes});
 }
 
-bool Speaker::take_back(uint32_t place, const Item& item) {
+bool HostProxy::take_back(uint32_t place, const Item& item) {
   if (item.number >= holders_.size() || holders_[item.number] != place + 1) return false;
   Place& from = places_[place];
   holders_[item.number] = 0;
@@ -344,7 +344,7 @@ bool Speaker::take_back(uint32_t place, const Item& item) {
   return true;
 }
 
-void Speaker::tell(uint32_t place, const Item& item) {
+void HostProxy::tell(uint32_t place, const Item& item) {
   Place& to = places_[place];
   if (!to.late.empty() || !to.inward.write(item)) {
     to.late.push_back(item);
@@ -355,7 +355,7 @@ void Speaker::tell(uint32_t place, const Item& item) {
   wake_(static_cast<int>(place));
 }
 
-bool Speaker::tell_late() {
+bool HostProxy::tell_late() {
   const uint32_t before = late_;
   for (uint32_t place = 0; place < places_.size(); ++place) {
     Place& to = places_[place];
@@ -367,7 +367,7 @@ bool Speaker::tell_late() {
   return late_ != before;
 }
 
-void Speaker::report_wrong(uint32_t place) {
+void HostProxy::report_wrong(uint32_t place) {
   if (std::exchange(places_[place].wrong, true)) return;
   const std::string rank = std::to_string(here_[place]);
   fail(here_[place], {.cause = "rank " + rank +
