@@ -14,7 +14,7 @@
 namespace weft::base {
 namespace {
 
-constinit std::atomic<int> speaker{-1};
+constinit std::atomic<int> message_rank{-1};
 constinit std::atomic<void (*)(int)> end_of_job{nullptr};
 constinit std::atomic<bool (*)()> tells_of_end{nullptr};
 constinit std::atomic<pid_t> ending{0};  // the thread that ends the job
@@ -44,7 +44,7 @@ bool first_time(const char* key) {
 // One write for the whole line, so that lines of several ranks do not mix.
 void say(const char* what, const Problem& problem) {
   std::string line = "weft: ";
-  int rank = speaker.load(std::memory_order_relaxed);
+  int rank = message_rank.load(std::memory_order_relaxed);
   if (rank >= 0)
     line += "rank " + std::to_string(rank) + " (pid " + std::to_string(getpid()) + "): ";
   else
@@ -75,8 +75,8 @@ std::string describe(const Problem& problem) {
   return text;
 }
 
-void set_speaker(int rank) {
-  speaker.store(rank, std::memory_order_relaxed);
+void set_message_rank(int rank) {
+  message_rank.store(rank, std::memory_order_relaxed);
 }
 
 void tell(const Problem& problem) {
@@ -92,7 +92,7 @@ void warn_once(const char* key, const Problem& problem) {
 }
 
 bool speaks_for_job() {
-  if (const int rank = speaker.load(std::memory_order_relaxed); rank >= 0) return rank == 0;
+  if (const int rank = message_rank.load(std::memory_order_relaxed); rank >= 0) return rank == 0;
   for (const char* name : {"WEFT_RANK", "PMI_RANK", "PMIX_RANK"}) {
     const char* rank = getenv(name);
     if (rank && strcmp(rank, "0") != 0) return false;

@@ -24,15 +24,15 @@ inline bool refuse(Problem& problem, std::string cause, std::string remedy) {
 // "cannot map ...: Cannot allocate memory (errno 12). Remedy: ..."
 std::string describe(const Problem& problem);
 
-// The speaker, shown in front of every line: "weft: rank 3 (pid 1234): ". Set once the rank is known.
-void set_speaker(int rank);
+// The rank shown in front of every line: "weft: rank 3 (pid 1234): ". Set once the rank is known.
+void set_message_rank(int rank);
 
 void tell(const Problem& problem);
 void warn(const Problem& problem);
 void warn_once(const char* key, const Problem& problem);  // once per process and key
 
-// Whether this process is the one of its job that tells what all of its ranks find alike: rank 0, by the speaker or,
-// until there is one, by what the launcher has put into the environment.
+// Whether this process is the one of its job that tells what all of its ranks find alike: rank 0, by set_message_rank()
+// or, until then, by what the launcher has put into the environment.
 [[nodiscard]] bool speaks_for_job();
 void warn_for_job(const char* key, const Problem& problem);  // the same as warn_once(), by that process alone
 

@@ -24,9 +24,9 @@ TEST(Describe, LeavesOutWhatThereIsNot) {
   EXPECT_EQ(describe({.cause = "no ranks"}), "no ranks");
 }
 
-TEST(WarnDeathTest, NamesTheSpeakerAndSaysAKeyOnce) {
+TEST(WarnDeathTest, NamesTheRankAndSaysAKeyOnce) {
   auto speak = [] {
-    set_speaker(3);
+    set_message_rank(3);
     for (int i = 0; i < 3; ++i) warn_once("a", {.cause = "first"});
     warn_once("b", {.cause = "second"});
     _exit(0);

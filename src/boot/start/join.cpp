@@ -394,7 +394,7 @@ void take_order(Job& job, std::vector<int>& slots) {
     slot_of_rank[static_cast<size_t>(rank_of_slot[slot])] = static_cast<int>(slot);
   }
   job.rank = rank_of_slot[static_cast<size_t>(job.rank)];
-  base::set_speaker(job.rank);
+  base::set_message_rank(job.rank);
   for (int& slot : slots) slot = rank_of_slot[static_cast<size_t>(slot)];
   std::sort(slots.begin(), slots.end());
 }
@@ -415,7 +415,7 @@ Kvs* new_kvs(Launcher launcher) {
 void join_by_kvs(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may_grow)()) {
   if (offer.launcher != Launcher::pmix) close_hydras_listener();
   kvs = new_kvs(offer.launcher);  // until leave(): abort() may need it at any time
-  if (offer.port.empty()) base::set_speaker(offer.rank);
+  if (offer.port.empty()) base::set_message_rank(offer.rank);
   bool begun = kvs->begin(offer);
   if (!begun && offer.launcher != job.launcher) {  // another protocol was found on the way
     delete kvs;
@@ -426,7 +426,7 @@ void join_by_kvs(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*ma
   job.launcher = offer.launcher;
   job.rank = offer.rank;
   job.size = offer.size;
-  base::set_speaker(job.rank);
+  base::set_message_rank(job.rank);
   job.id = offer.id.empty() ? kvs->id() : offer.id;
   job.app_number = kvs->app_number();
   job.universe_size = offer.universe_size > 0 ? std::max(offer.universe_size, job.size) : kvs->universe_size();
@@ -481,7 +481,7 @@ Job join(size_t (*segment_bytes)(int size), bool (*may_grow)()) {
   job.started = offer.size;
   switch (offer.launcher) {
     case Launcher::mpiexec:
-      base::set_speaker(offer.rank);
+      base::set_message_rank(offer.rank);
       join_mpiexec(job, offer, segment_bytes);
       break;
     case Launcher::pmi1:
