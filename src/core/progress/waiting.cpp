@@ -187,7 +187,7 @@ void Backoff::watch(bool on) const {
   if (on ? waits->watchers++ == 0 : --waits->watchers == 0) peers->transports.sleeper()->watch_memory(on);
 }
 
-void Backoff::lie_down(Sleeper& me) {
+void Backoff::prepare_sleep(Sleeper& me) {
   if (service_) {
     restart_ = soon_asleep();  // rounds become fewer when threads come
   } else {
@@ -213,7 +213,7 @@ void Backoff::lie_down(Sleeper& me) {
     }
     if (!service_) waits->sleepers.fetch_add(1, std::memory_order_seq_cst);
     watch(true);
-    // A thread that lies down while the sentinel naps takes its place: a message must wake somebody.
+    // A thread that goes to sleep while the sentinel naps takes its place: a message must wake somebody.
     const bool vacant = waits->sentinel == nullptr || (waits->sentinel != this && waits->sentinel->nap_ns_ != 0);
     if (vacant && peers->transports.sleeper() != nullptr) waits->sentinel = this;
     if (waits->sentinel != this) nap_ns_ = 0;
@@ -228,7 +228,7 @@ void Backoff::lie_down(Sleeper& me) {
 }
 
 // The last look before sleeping, by the thread that watches for messages.
-bool Backoff::stirs(const Sleeper& me) {
+bool Backoff::has_event(const Sleeper& me) {
   if (!me.sentinel) return false;
   if (service_ ? progress_of_service() : progress()) return true;
   if (!peers->transports.may_sleep()) return true;
@@ -324,7 +324,7 @@ void Backoff::rest(Sleeper& me) {
   private_futex(FUTEX_WAIT_PRIVATE, me.woken, 0, &time);
 }
 
-void Backoff::get_up(Sleeper& me) const {
+void Backoff::end_sleep(Sleeper& me) const {
   if (me.sentinel && peers->transports.sleeper() != nullptr) peers->transports.sleeper()->disarm();
   if (!threads->concurrent) return watch(false);
   std::lock_guard guard(waits->lock);

@@ -60,14 +60,14 @@ class Backoff {
     if (++rounds_ != crowd_round && rounds_ <= waits->spin_rounds.load(std::memory_order_relaxed)) return relax();
     if (rounds_ <= waits->all_rounds() && !lingered()) return;
     Sleeper me{nullptr, request_, this};
-    lie_down(me);
-    if (ready() || stirs(me)) {
-      get_up(me);
+    prepare_sleep(me);
+    if (ready() || has_event(me)) {
+      end_sleep(me);
       // The news may be for another thread that has lost the processor: let it run once, then try again to sleep.
       rounds_ = threads->concurrent ? std::max(waits->all_rounds(), 1U) - 1 : 0;
     } else {
       sleep(me);
-      get_up(me);
+      end_sleep(me);
     }
   }
 
@@ -89,9 +89,9 @@ class Backoff {
   uint32_t first_yield();
   void yield();
   bool in_crowd();
-  void lie_down(Sleeper& me);
+  void prepare_sleep(Sleeper& me);
   void watch(bool on) const;
-  bool stirs(const Sleeper& me);
+  bool has_event(const Sleeper& me);
   void sleep(Sleeper& me);
   void rest(Sleeper& me);  // in the kernel
   // The work done for other threads, as counted so far.
@@ -102,7 +102,7 @@ class Backoff {
   Deeds now() const;
   bool helped(const Deeds& since) const;
   void look_back();
-  void get_up(Sleeper& me) const;
+  void end_sleep(Sleeper& me) const;
   static void wake(Sleeper& sleeper);
   void leave();
   static uint32_t soon_asleep();
