@@ -131,7 +131,7 @@ bool knows_way_to(int32_t job_rank) {
 
 void meet(int32_t job_rank) {
   const Peer* known = peers->find(job_rank);
-  if (known != &PeerTable::stranger && known->generation != generation_of(job_rank)) forget_peer(job_rank);
+  if (known != &PeerTable::unconnected && known->generation != generation_of(job_rank)) forget_peer(job_rank);
 }
 
 bool tie(const Group& group) {

@@ -154,7 +154,7 @@ void drop_waiting(Peer& peer) {
 
 void forget_peer(int32_t job_rank) {
   Peer* const gone = peers->find(job_rank);
-  if (gone == &PeerTable::stranger) return;
+  if (gone == &PeerTable::unconnected) return;
   drop_waiting(*gone);
   for (uint32_t i = 0; i <= gone->queue_mask; ++i) {
     Place place(*gone, i);

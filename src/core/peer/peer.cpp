@@ -18,7 +18,7 @@
 
 namespace weft::core {
 
-constinit Peer PeerTable::stranger;
+constinit Peer PeerTable::unconnected;
 
 namespace {
 
@@ -49,7 +49,7 @@ void PeerTable::close() {
 
 Peer* Peers::connect(int32_t job_rank) {
   std::lock_guard guard(connect_lock);
-  if (Peer* known = find(job_rank); known != &PeerTable::stranger) return known;
+  if (Peer* known = find(job_rank); known != &PeerTable::unconnected) return known;
   auto* made = new Peer;
   made->rank = job_rank;
   made->our_rank = numbered_by(job_rank, identity->rank);
@@ -76,8 +76,8 @@ Peer* Peers::connect(int32_t job_rank) {
 void Peers::forget(int32_t job_rank) {
   std::lock_guard guard(connect_lock);
   Peer* const gone = find(job_rank);
-  if (gone == &PeerTable::stranger) return;
-  table.set(job_rank, &PeerTable::stranger);
+  if (gone == &PeerTable::unconnected) return;
+  table.set(job_rank, &PeerTable::unconnected);
   for (Peer** at = &last_made; *at != nullptr; at = &(*at)->made_before) {
     if (*at != gone) continue;
     *at = gone->made_before;

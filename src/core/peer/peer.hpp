@@ -78,22 +78,23 @@ struct Peer {
   }
 };
 
-// The peers by job rank. An entry is how far the peer lies from the stranger, who stands for all that are not known
-// yet: so memory that nobody has written to, which costs nothing however large the job, is a table of strangers.
+// The peers by job rank. An entry is how far the peer lies from `unconnected`, which stands for all that are not known
+// yet: so memory that nobody has written to, which costs nothing however large the job, is a table of unconnected
+// peers.
 class PeerTable {
  public:
   // Ends the process with a message when there is no address space.
   void open(int32_t ranks);
   void close();
 
-  static Peer stranger;  // its way is never open
+  static Peer unconnected;  // its way is never open
 
   Peer* find(int32_t rank) const {  // acquire pairs with the release in set()
-    return reinterpret_cast<Peer*>(reinterpret_cast<uintptr_t>(&stranger) +
+    return reinterpret_cast<Peer*>(reinterpret_cast<uintptr_t>(&unconnected) +
                                    entries_[rank].load(std::memory_order_acquire));
   }
   void set(int32_t rank, Peer* peer) {
-    entries_[rank].store(reinterpret_cast<uintptr_t>(peer) - reinterpret_cast<uintptr_t>(&stranger),
+    entries_[rank].store(reinterpret_cast<uintptr_t>(peer) - reinterpret_cast<uintptr_t>(&unconnected),
                          std::memory_order_release);
   }
 
@@ -112,12 +113,12 @@ struct Peers {
   base::Lock connect_lock;
   SendQueues send_queues[transport::max_lanes];
 
-  // The result is `PeerTable::stranger` for a peer that is not known yet.
+  // The result is `PeerTable::unconnected` for a peer that is not known yet.
   Peer* find(int32_t job_rank) const { return table.find(job_rank); }
   // Makes the way to the peer where there is none. Thread-safe.
   Peer& of(int32_t job_rank) {
     Peer* p = find(job_rank);
-    return p != &PeerTable::stranger ? *p : *connect(job_rank);
+    return p != &PeerTable::unconnected ? *p : *connect(job_rank);
   }
   // This is for forget_peer() (core/message/send_queue.hpp).
   void forget(int32_t job_rank);

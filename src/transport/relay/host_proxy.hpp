@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Speaks with other hosts for all ranks of its own: it moves their frames between the memory that they share
+// The host proxy sends and receives for all ranks of its host: it moves their frames between the memory that they share
 // (memory.hpp) and one endpoint of a carrier, which sends from that memory and receives into it. It checks the
 // ways of frames and the numbers that ranks name; receivers check the contents.
 //
