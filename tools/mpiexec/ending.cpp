@@ -311,8 +311,8 @@ void Launch::check_clocks(uint64_t now) {
     end_job(status_timeout);
   }
   if (!ending_ && alive_ > 0 && now >= standstill_.due()) {
-    const std::string why = standstill_.look_after_quiet(now);
-    if (!why.empty()) tell(quiet_sentence);
+    const std::string why = standstill_.look_after_delay(now);
+    if (!why.empty()) tell(hang_sentence);
     tell_why(why);
   }
   if (!ending_ && alive_ > 0) look_for_other_mpi(now);

@@ -30,7 +30,7 @@ bool snapshot_of_own(why::Snapshot& snapshot) {
 
 void Standstill::begin(uint64_t now_ns) {
   base::load_known_settings();
-  after_ns_ = boot::quiet_seconds() * second;
+  after_ns_ = boot::hang_report_seconds() * second;
   heard_ns_ = looked_ns_ = now_ns;
 }
 
@@ -38,7 +38,7 @@ uint64_t Standstill::due() const {
   return after_ns_ == 0 || stopped_ ? UINT64_MAX : std::max(heard_ns_, looked_ns_) + after_ns_;
 }
 
-std::string Standstill::look_after_quiet(uint64_t now_ns) {
+std::string Standstill::look_after_delay(uint64_t now_ns) {
   looked_ns_ = now_ns;
   why::Snapshot snapshot;
   if (!snapshot_of_own(snapshot)) return {};

@@ -10,7 +10,7 @@
 
 namespace weft::mpiexec {
 
-inline constexpr const char* quiet_sentence = "no rank has written anything for a while, and the job stands still";
+inline constexpr const char* hang_sentence = "no rank has written anything for a while, and the job stands still";
 
 class Standstill {
  public:
@@ -25,7 +25,7 @@ class Standstill {
   // When to look next; UINT64_MAX: never.
   [[nodiscard]] uint64_t due() const;
   // Looks if it has been quiet long enough. Lines that say why the job stands still; empty: it does not for certain.
-  [[nodiscard]] std::string look_after_quiet(uint64_t now_ns);
+  [[nodiscard]] std::string look_after_delay(uint64_t now_ns);
   // The waits of the ranks of this mpiexec, as text; empty: nothing can be read.
   [[nodiscard]] static std::string look();
 

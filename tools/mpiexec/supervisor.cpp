@@ -21,8 +21,8 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/job/mpiexec_settings.hpp"
+#include "mpiexec/hang_report_delay.hpp"
 #include "mpiexec/launch.hpp"
-#include "mpiexec/quiet_time.hpp"
 #include "mpiexec/standstill.hpp"
 
 namespace weft::mpiexec {
@@ -157,7 +157,8 @@ class Question {
 // Signals from the terminal reach the launcher without us; others are passed on.
 class Supervisor {
  public:
-  explicit Supervisor(const RemoteJob& job) : job_(job), quiet_(boot::quiet_seconds() * second, base::now_ns()) {
+  explicit Supervisor(const RemoteJob& job)
+      : job_(job), hang_report_(boot::hang_report_seconds() * second, base::now_ns()) {
     signal(SIGCHLD, SIG_DFL);  // our parent may have had it ignored: then there were no status to wait for
     sigemptyset(&signals_);
     for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);
@@ -186,7 +187,7 @@ class Supervisor {
         return status_timeout;
       }
       look(now);
-      wait_until(std::min(end_ns, question_.is_asked() ? question_.until() : quiet_.due()));
+      wait_until(std::min(end_ns, question_.is_asked() ? question_.until() : hang_report_.due()));
     }
     return status_;
   }
@@ -203,13 +204,13 @@ class Supervisor {
     if (question_.is_asked()) {
       if (!question_.is_over(now)) return;
       if (question_.is_certain()) {
-        tell(quiet_sentence);
+        tell(hang_sentence);
         question_.tell_answer();
-        quiet_.end();
+        hang_report_.end();
       }
       question_.end();
     }
-    if (now >= quiet_.due() && quiet_.is_over(written_by(launcher_), now)) {
+    if (now >= hang_report_.due() && hang_report_.is_over(written_by(launcher_), now)) {
       (void)question_.ask(job_, old_mask_, now + answer_ns);
     }
   }
@@ -242,7 +243,7 @@ class Supervisor {
   }
 
   RemoteJob job_;
-  QuietTime quiet_;
+  HangReportDelay hang_report_;
   Question question_;
   sigset_t signals_{};
   sigset_t old_mask_{};
@@ -254,7 +255,7 @@ class Supervisor {
 
 int supervise(const std::vector<std::string>& words, Environment& environment, int64_t timeout_us,
               const RemoteJob& job) {
-  if (timeout_us == 0 && boot::quiet_seconds() == 0) become_launcher(words, environment);
+  if (timeout_us == 0 && boot::hang_report_seconds() == 0) become_launcher(words, environment);
   return Supervisor(job).run(words, environment, timeout_us);
 }
 

@@ -39,7 +39,7 @@ std::string remote_shell() {
   return shell_setting.value();
 }
 
-uint64_t quiet_seconds() {
+uint64_t hang_report_seconds() {
   return static_cast<uint64_t>(why_after.value());
 }
 

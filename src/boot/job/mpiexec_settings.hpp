@@ -17,6 +17,6 @@ namespace weft::boot {
 [[nodiscard]] std::string remote_shell();
 
 // WEFT_WHY_AFTER: after so many seconds without output mpiexec looks whether the job stands still; 0: never.
-[[nodiscard]] uint64_t quiet_seconds();
+[[nodiscard]] uint64_t hang_report_seconds();
 
 }  // namespace weft::boot

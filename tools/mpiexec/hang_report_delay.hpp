@@ -10,9 +10,9 @@ namespace weft::mpiexec {
 // When to look at a job on several hosts that may stand still: once nothing has been written for a while, and as long
 // as the job goes on in silence, each time after twice as long, since to ask all hosts is not free. It is told how many
 // bytes were written so far, four times in that while.
-class QuietTime {
+class HangReportDelay {
  public:
-  QuietTime(uint64_t after_ns, uint64_t now_ns) : after_ns_(after_ns), since_ns_(now_ns), seen_ns_(now_ns) {}
+  HangReportDelay(uint64_t after_ns, uint64_t now_ns) : after_ns_(after_ns), since_ns_(now_ns), seen_ns_(now_ns) {}
 
   // When to tell it next; UINT64_MAX: never.
   [[nodiscard]] uint64_t due() const {
