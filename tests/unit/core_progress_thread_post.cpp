@@ -42,7 +42,7 @@ class Beside : public testing::Test {
       threads->main.free_requests = &requests_[i];
     }
   }
-  Request* try_post() { return try_post_beside(*lanes, comm_, nullptr, 0, 0, tag); }
+  Request* try_post() { return try_post_with_thread(*lanes, comm_, nullptr, 0, 0, tag); }
   Request* take() {
     const std::lock_guard guard(lane().lock);
     return lane().matcher.take_receive({comm_.context, 0, tag, 0}, lanes->any_tags);

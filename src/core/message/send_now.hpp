@@ -112,9 +112,9 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
 }
 
 // The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message; `wild`: with wildcards;
-// `awaited`: of MPI_Recv; `beside`: in a process with a progress thread, which may be at work
+// `awaited`: of MPI_Recv; `with_thread`: in a process with a progress thread, which may be at work
 // (core/progress/progress_thread_post.hpp).
-template <bool wild = false, bool awaited = false, bool beside = false>
+template <bool wild = false, bool awaited = false, bool with_thread = false>
 [[gnu::always_inline]] inline Request* try_post_wide(Lanes& in, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                      int32_t tag) {
   Thread* const me = own_thread;
@@ -124,7 +124,7 @@ template <bool wild = false, bool awaited = false, bool beside = false>
   Lane& lane = *in.addresses[index];
   if (!lane.lock.try_lock()) [[unlikely]]
     return nullptr;
-  if (beside ? lane.matcher.kept() != 0 : lane.matcher.keeps_any()) [[unlikely]] {
+  if (with_thread ? lane.matcher.kept() != 0 : lane.matcher.keeps_any()) [[unlikely]] {
     lane.lock.unlock();
     return nullptr;
   }

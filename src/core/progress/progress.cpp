@@ -70,8 +70,8 @@ void progress_at_times() {
   if (++hot_thread().calls_without_progress % every == 0) (void)progress();
 }
 
-bool progress_beside() {
-  if (!posts_beside()) return progress();
+bool progress_with_thread() {
+  if (!posts_with_thread()) return progress();
   const bool idle = looks_idle(lanes->all[0]) && gathering.load(std::memory_order_relaxed) == 0 &&
                     peers->queues_waiting.load(std::memory_order_relaxed) == 0;
   if (idle) return false;

@@ -28,7 +28,7 @@
 namespace weft::core {
 
 // Whether receives may be posted this way. False under the thread sanitizer, which knows nothing of membarrier.
-[[nodiscard]] inline bool posts_beside() {
+[[nodiscard]] inline bool posts_with_thread() {
 #ifdef WEFT_TSAN
   return false;
 #else
@@ -39,8 +39,8 @@ namespace weft::core {
 // As try_post(), for a process with a progress thread: nullptr while that is at work, too, and the caller ends the post
 // by did_not_post() then: on its slow road, so that nothing is kept in a register for it. The request's lane stays as
 // it is, for there is one.
-[[gnu::always_inline]] inline Request* try_post_beside(Lanes& in, Comm& comm, void* buffer, int64_t bytes,
-                                                       int32_t source, int32_t tag) {
+[[gnu::always_inline]] inline Request* try_post_with_thread(Lanes& in, Comm& comm, void* buffer, int64_t bytes,
+                                                            int32_t source, int32_t tag) {
   Matcher& matcher = in.all[0].matcher;
   Thread& me = threads->main;
   me.posting.store(true, std::memory_order_relaxed);
@@ -58,7 +58,7 @@ inline void did_not_post() {
 }
 
 // One round of progress by the progress thread (progress.cpp).
-bool progress_beside();
+bool progress_with_thread();
 
 // The progress thread is at work, if it may be: not while a receive is being posted or a thread of the program has the
 // lane.

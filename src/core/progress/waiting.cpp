@@ -382,7 +382,7 @@ uint32_t Backoff::soon_asleep() {
 
 bool Backoff::progress_of_service() {
   const uint64_t before = messages_taken();
-  const bool moved = progress_beside();
+  const bool moved = progress_with_thread();
   if (moved) taken_ += messages_taken() - before;
   return moved;
 }

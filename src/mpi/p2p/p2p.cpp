@@ -242,11 +242,11 @@ template <bool blocking>
   return MPI_SUCCESS;
 }
 
-// One that core::try_post() or try_post_beside() did not take.
-template <bool blocking, bool beside>
+// One that core::try_post() or try_post_with_thread() did not take.
+template <bool blocking, bool with_thread>
 [[gnu::noinline]] int irecv_wide(void* buf, int64_t bytes, int source, int tag, Comm* comm, MPI_Request* request) {
-  if constexpr (beside) core::did_not_post();
-  Request* r = core::try_post_wide<false, blocking, beside>(*core::lanes, *comm, buf, bytes, source, tag);
+  if constexpr (with_thread) core::did_not_post();
+  Request* r = core::try_post_wide<false, blocking, with_thread>(*core::lanes, *comm, buf, bytes, source, tag);
   if (r == nullptr) [[unlikely]]
     return irecv_plain<blocking>(buf, bytes, source, tag, comm, request);
   *request = handle_of<MPI_Request>(r);
@@ -290,8 +290,8 @@ template <bool blocking>
   return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
 }
 
-// `beside`: in a process with a progress thread.
-template <bool blocking, bool beside>
+// `with_thread`: in a process with a progress thread.
+template <bool blocking, bool with_thread>
 [[gnu::always_inline]] inline int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                                         MPI_Comm comm, MPI_Request* request) {
   Operation op;
@@ -300,25 +300,25 @@ template <bool blocking, bool beside>
       !op.type->predefined) [[unlikely]] {
     return irecv_wild<blocking>(buf, count, datatype, source, tag, comm, request);
   }
-  Request* const r = beside ? core::try_post_beside(*core::lanes, *op.comm, buf, op.bytes, source, tag)
-                            : core::try_post(*core::lanes, *op.comm, buf, op.bytes, source, tag);
+  Request* const r = with_thread ? core::try_post_with_thread(*core::lanes, *op.comm, buf, op.bytes, source, tag)
+                                 : core::try_post(*core::lanes, *op.comm, buf, op.bytes, source, tag);
   if (r == nullptr) [[unlikely]]
-    return irecv_wide<blocking, beside>(buf, op.bytes, source, tag, op.comm, request);
+    return irecv_wide<blocking, with_thread>(buf, op.bytes, source, tag, op.comm, request);
   *request = handle_of<MPI_Request>(r);
   return MPI_SUCCESS;
 }
 
-template <bool beside>
+template <bool with_thread>
 int recv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
   MPI_Request request = MPI_REQUEST_NULL;
-  if (int error = irecv<true, beside>(buf, count, datatype, source, tag, comm, &request)) return error;
+  if (int error = irecv<true, with_thread>(buf, count, datatype, source, tag, comm, &request)) return error;
   Request& r = *request_of(request);
   wait_for(r, "MPI_Recv");
   return finish("MPI_Recv", &request, r, status);
 }
 
-int irecv_beside(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                 MPI_Request* request) {
+int irecv_with_thread(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                      MPI_Request* request) {
   return irecv<false, true>(buf, count, datatype, source, tag, comm, request);
 }
 
@@ -334,8 +334,8 @@ int recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int ta
 }
 
 void choose_receives() {
-  if (!core::posts_beside()) return;
-  weft_calls.irecv_c = irecv_beside;
+  if (!core::posts_with_thread()) return;
+  weft_calls.irecv_c = irecv_with_thread;
   weft_calls.recv_c = recv<true>;
 }
 
