@@ -89,17 +89,17 @@ Matcher::Candidate Matcher::earliest(RequestQueue& queue, Request* before, Reque
 Request* Matcher::take(const Candidate& candidate) {
   if (candidate.receive == nullptr) return nullptr;
   candidate.queue->unlink(candidate.before, candidate.receive);
-  if (candidate.queue == &wild_) --beside_;
+  if (candidate.queue == &wild_) --wild_and_pending_;
   return candidate.receive;
 }
 
-Request* Matcher::take_beside(const AnyTags& any_tags, RequestQueue& queue, Request* before, Request* specific,
-                              const Envelope& envelope) {
+Request* Matcher::take_earliest(const AnyTags& any_tags, RequestQueue& queue, Request* before, Request* specific,
+                                const Envelope& envelope) {
   Request* const next = wild_.first;
   if (specific == nullptr && pending_ == 0 && next != nullptr && matches(next->match, envelope) &&
       !any_tags.may_match(envelope.context)) {
     wild_.unlink(nullptr, next);
-    --beside_;
+    --wild_and_pending_;
     return next;
   }
   // A message behind a pending one of its source must not overtake it.
@@ -133,7 +133,7 @@ void Matcher::bring_forward(Request& receive) {
 bool Matcher::withdraw(Request& receive) {
   if (!has_wildcard(receive.match)) return bin_of(receive.match).posted.remove(&receive);
   if (!wild_.remove(&receive)) return false;
-  --beside_;
+  --wild_and_pending_;
   return true;
 }
 
@@ -158,7 +158,7 @@ Request* Matcher::settle(Unexpected* message, AnyTags& any_tags) {
   const Envelope& envelope = message->envelope;
   message->pending = false;
   --pending_;
-  --beside_;
+  --wild_and_pending_;
   RequestQueue* queue = &bin_of(envelope).posted;
   Request* before = nullptr;
   Request* specific = search(queue, envelope, before);
@@ -193,7 +193,7 @@ void Matcher::hold(const Envelope& wanted) {
     if (u->pending || !matches(wanted, u->envelope)) continue;
     u->pending = true;
     ++pending_;
-    ++beside_;
+    ++wild_and_pending_;
   }
 }
 
@@ -221,7 +221,7 @@ void Matcher::add(Unexpected* message) {
   message->pending = hold_next_;
   unsettled_ = unsettled_ || hold_next_;
   pending_ += hold_next_ ? 1 : 0;
-  beside_ += hold_next_ ? 1 : 0;
+  wild_and_pending_ += hold_next_ ? 1 : 0;
   hold_next_ = false;
   bin_of(message->envelope).append(message);
   message->next = nullptr;
@@ -234,7 +234,7 @@ void Matcher::add(Unexpected* message) {
 void Matcher::remove(Unexpected* message) {
   if (message->pending) [[unlikely]] {  // it was recalled, or its sender is lost
     --pending_;
-    --beside_;
+    --wild_and_pending_;
   }
   Bin& bin = bin_of(message->envelope);
   Unexpected* before = message->previous_in_bin;

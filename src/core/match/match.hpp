@@ -146,8 +146,8 @@ class Matcher {
     Request* found = queue->first;
     if (found != nullptr && !same(found->match, envelope)) [[unlikely]]
       found = search(queue, envelope, before);
-    if (any_tags.may_match(envelope.context) || beside_ != 0) [[unlikely]]
-      return take_beside(any_tags, *queue, before, found, envelope);
+    if (any_tags.may_match(envelope.context) || wild_and_pending_ != 0) [[unlikely]]
+      return take_earliest(any_tags, *queue, before, found, envelope);
     if (found != nullptr) queue->unlink(before, found);
     return found;
   }
@@ -161,7 +161,7 @@ class Matcher {
   void post_wild(Request& receive) {
     receive.post_order = ++order_;
     wild_.append(&receive);
-    ++beside_;
+    ++wild_and_pending_;
   }
 
   void post_either(Request& receive) {
@@ -264,8 +264,8 @@ class Matcher {
   Request* search(RequestQueue*& queue, const Envelope& envelope, Request*& before);
   [[gnu::cold, gnu::noinline]] void grow();
 
-  Request* take_beside(const AnyTags& any_tags, RequestQueue& queue, Request* before, Request* specific,
-                       const Envelope& envelope);
+  Request* take_earliest(const AnyTags& any_tags, RequestQueue& queue, Request* before, Request* specific,
+                         const Envelope& envelope);
   // The receive of this lane posted first that matches, not yet taken out.
   struct Candidate {
     Request* receive;
@@ -279,8 +279,8 @@ class Matcher {
 
   // Receives with wildcards change this line, so it is not that of `busy_`.
   alignas(128) uint64_t order_ = 0;
-  uint32_t beside_ = 0;   // receives in wild_, and pending messages
-  uint32_t pending_ = 0;  // of the kept
+  uint32_t wild_and_pending_ = 0;  // receives in wild_, and pending messages
+  uint32_t pending_ = 0;           // of the kept
   bool unsettled_ = false;
   RequestQueue wild_;
 
