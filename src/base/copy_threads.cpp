@@ -45,7 +45,7 @@ WEFT_SETTING(from_row);
 // The copy that is being made. `turn` counts copies in its upper half and the chunks taken of this one in its lower: a
 // thread reads the fields, then takes a chunk by a compare-exchange of the whole word. If that succeeds the copy has
 // not been finished in between, so the fields were those of this copy.
-class Copy {
+class SharedCopy {
  public:
   // Only while no chunk of the copy before is left: wait() has returned.
   void begin(void* to, const void* from, size_t bytes) {
@@ -144,7 +144,7 @@ class Crew {
     return made;
   }
 
-  Copy copy_;
+  SharedCopy copy_;
   Lock one_;                        // of the thread that wants a copy
   std::atomic<uint32_t> calls_{0};  // copies begun, and the end; threads sleep on it
   std::atomic<bool> ends_{false};

@@ -82,29 +82,29 @@ class Parser {
     if (depth > most_depth) return fail("it nests more than " + std::to_string(most_depth) + " deep");
     skip_space();
     JsonEvent event{.depth = depth, .line = line_, .name = name, .text = {}};
-    if (take('{')) return several(Json::Kind::object, event);
-    if (take('[')) return several(Json::Kind::list, event);
+    if (take('{')) return several(Json::ValueKind::object, event);
+    if (take('[')) return several(Json::ValueKind::list, event);
     if (take('"')) {
-      event.kind = Json::Kind::text;
+      event.kind = Json::ValueKind::text;
       std::string text;
       if (!rest_of_text(text)) return false;
       event.text = text;
       return tell(event);
     }
     if (at_ < text_.size() && (text_[at_] == '-' || is_digit(text_[at_]))) return number(event);
-    event.kind = Json::Kind::boolean;
+    event.kind = Json::ValueKind::boolean;
     if (take_word("false")) return tell(event);
     event.flag = take_word("true");
     if (event.flag) return tell(event);
-    event.kind = Json::Kind::null;
+    event.kind = Json::ValueKind::null;
     return take_word("null") ? tell(event) : fail("a value is expected, not " + next());
   }
 
   // Behind the first bracket.
-  bool several(Json::Kind kind, JsonEvent& event) {
+  bool several(Json::ValueKind kind, JsonEvent& event) {
     event.kind = kind;
     if (!tell(event)) return false;
-    if (!(kind == Json::Kind::object ? object(event.depth) : list(event.depth))) return false;
+    if (!(kind == Json::ValueKind::object ? object(event.depth) : list(event.depth))) return false;
     event.end = true;
     event.line = line_;
     return tell(event);
@@ -142,7 +142,7 @@ class Parser {
   }
 
   bool number(JsonEvent& event) {
-    event.kind = Json::Kind::number;
+    event.kind = Json::ValueKind::number;
     const size_t from = at_;
     take_word("-");
     const bool zero = at_ < text_.size() && text_[at_] == '0';
@@ -221,7 +221,7 @@ const Json* Json::find(std::string_view name) const {
 }
 
 bool Json::whole(int64_t& value) const {
-  if (kind != Kind::number) return false;
+  if (kind != ValueKind::number) return false;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   return error == std::errc() && stop == end;
@@ -242,7 +242,7 @@ bool parse_json(std::string_view text, Json& value, JsonProblem& problem) {
     }
     Json* one = &value;
     if (!around.empty()) {
-      if (around.back()->kind == Json::Kind::object) around.back()->names.emplace_back(event.name);
+      if (around.back()->kind == Json::ValueKind::object) around.back()->names.emplace_back(event.name);
       one = &around.back()->items.emplace_back();
     }
     *one = {};
@@ -250,7 +250,7 @@ bool parse_json(std::string_view text, Json& value, JsonProblem& problem) {
     one->flag = event.flag;
     one->line = event.line;
     one->text = event.text;
-    if (event.kind == Json::Kind::list || event.kind == Json::Kind::object) around.push_back(one);
+    if (event.kind == Json::ValueKind::list || event.kind == Json::ValueKind::object) around.push_back(one);
     return std::string();
   };
   return hear_json(text, most_bytes_of_tree, add, problem);

@@ -14,9 +14,9 @@
 namespace weft::base {
 
 struct Json {
-  enum class Kind : uint8_t { null, boolean, number, text, list, object };
+  enum class ValueKind : uint8_t { null, boolean, number, text, list, object };
 
-  Kind kind = Kind::null;
+  ValueKind kind = ValueKind::null;
   bool flag = false;
   int line = 1;                    // where it begins
   std::string text;                // of a text; of a number as it was written
@@ -39,7 +39,7 @@ struct JsonProblem {
 
 // A value, or the end of a list or an object.
 struct JsonEvent {
-  Json::Kind kind = Json::Kind::null;
+  Json::ValueKind kind = Json::ValueKind::null;
   bool end = false;       // of the list or the object
   bool flag = false;      // of a boolean
   int depth = 0;          // lists and objects around it

@@ -89,7 +89,7 @@ void take(SettingRow* row, const char* name, const char* text) {
   if (!*text) return;
   std::string wrong = row->parse(text);
   if (wrong.empty()) {
-    row->mark(Source::environment);
+    row->mark(ValueSource::environment);
     return;
   }
   if (!speaks_for_job()) sleep(others_wait_seconds);
@@ -107,7 +107,7 @@ std::string take_alias(SettingRow* row, const char* alias, std::string_view text
   }
   std::string wrong = row->text().wrong != nullptr ? row->text().wrong(text) : std::string();
   if (wrong.empty()) wrong = row->parse(text);
-  if (wrong.empty()) row->mark(Source::environment, alias);
+  if (wrong.empty()) row->mark(ValueSource::environment, alias);
   return wrong;
 }
 
@@ -255,7 +255,7 @@ std::span<const char* const> BoolSetting::words() const {
 bool BoolSetting::set_number(int64_t number) {
   if (number != 0 && number != 1) return false;
   value_.store(number == 1, std::memory_order_relaxed);
-  mark(Source::program);
+  mark(ValueSource::program);
   return true;
 }
 
@@ -293,7 +293,7 @@ std::string ChoiceSetting::parse(std::string_view text_given) {
 bool ChoiceSetting::set_number(int64_t number) {
   if (number < 0 || number >= count_) return false;
   value_.store(static_cast<int>(number), std::memory_order_relaxed);
-  mark(Source::program);
+  mark(ValueSource::program);
   return true;
 }
 
@@ -329,7 +329,7 @@ const char* nearest_setting(std::string_view name, const std::vector<SettingRow*
   const char* best = nullptr;
   size_t best_distance = std::max<size_t>(2, name.size() / 4) + 1;
   for (SettingRow* row : rows) {
-    if (row->text().level == Level::internal) continue;
+    if (row->text().level == SettingLevel::internal) continue;
     size_t distance = edit_distance(name, row->text().name);
     if (distance < best_distance) {
       best_distance = distance;

@@ -8,7 +8,7 @@
 //
 //   static constinit base::IntSetting eager_limit{
 //       {.name = "WEFT_EAGER_LIMIT", .help = "largest message sent without asking the receiver first",
-//        .unit = base::Unit::bytes, .level = base::Level::basic}, 8192, {0, 131072}};
+//        .unit = base::Unit::bytes, .level = base::SettingLevel::basic}, 8192, {0, 131072}};
 //   WEFT_SETTING(eager_limit);
 //
 // Values are read with value(), which is one load. Text accepts suffixes K, M, G, T for bytes; us, ms, s for times. An
@@ -25,8 +25,8 @@
 namespace weft::base {
 
 enum class Unit : uint8_t { none, bytes, microseconds, seconds, count };
-enum class Level : uint8_t { basic, expert, internal };          // internal: from the launcher to ranks, not listed
-enum class Source : uint8_t { fallback, environment, program };  // where the value came from
+enum class SettingLevel : uint8_t { basic, expert, internal };  // internal: from the launcher to ranks, not listed
+enum class ValueSource : uint8_t { fallback, environment, program };  // where the value came from
 
 enum class Change : uint8_t { never, before_start, always };  // until when a tool may set it, so that it acts
 
@@ -35,7 +35,7 @@ enum class Subject : uint8_t { general, start, messages, lanes, memory, waiting 
 inline constexpr int subject_count = 6;
 
 // The form of the value.
-enum class Form : uint8_t { number, on_off, choice, text };
+enum class SettingForm : uint8_t { number, on_off, choice, text };
 
 // A value that an alias has in the library that it comes from, and ours for it.
 struct AliasWord {
@@ -47,7 +47,7 @@ struct SettingText {
   const char* name;  // WEFT_...
   const char* help;  // one line
   Unit unit = Unit::none;
-  Level level = Level::expert;
+  SettingLevel level = SettingLevel::expert;
   const char* alias = nullptr;  // a name other libraries use for it, accepted too
   const char* other_alias = nullptr;
   Subject subject = Subject::general;
@@ -61,7 +61,7 @@ class SettingRow {
  public:
   constexpr explicit SettingRow(const SettingText& text) : text_(text) {}
   const SettingText& text() const { return text_; }
-  Source source() const { return source_; }
+  ValueSource source() const { return source_; }
   // The environment variable that gave the value, which may be an alias; otherwise the setting's name.
   const char* variable() const { return variable_ != nullptr ? variable_ : text_.name; }
   bool by_alias() const { return variable_ != nullptr; }
@@ -70,14 +70,14 @@ class SettingRow {
   virtual std::string shown_range() const = 0;  // "0 to 131072", "on or off", "global, object or hot"
   // Takes the value from text; an empty result means taken, otherwise it is the reason why not.
   [[nodiscard]] virtual std::string parse(std::string_view text) = 0;
-  void mark(Source source, const char* alias = nullptr) {
+  void mark(ValueSource source, const char* alias = nullptr) {
     source_ = source;
     variable_ = alias;
   }
 
   // The value without its type: a number, 1 and 0 for on and off, the place of a choice among the words(). Texts have
   // none of these.
-  virtual Form form() const = 0;
+  virtual SettingForm form() const = 0;
   virtual int64_t number() const { return 0; }
   virtual std::span<const char* const> words() const { return {}; }
   // Takes such a value from the program; false when it is none of this row.
@@ -88,7 +88,7 @@ class SettingRow {
 
  private:
   SettingText text_;
-  Source source_ = Source::fallback;
+  ValueSource source_ = ValueSource::fallback;
   const char* variable_ = nullptr;  // an alias, where that gave the value
 };
 
@@ -105,9 +105,9 @@ class IntSetting final : public SettingRow {
   int64_t value() const { return value_.load(std::memory_order_relaxed); }
   void set(int64_t value) {
     value_.store(value, std::memory_order_relaxed);
-    mark(Source::program);
+    mark(ValueSource::program);
   }
-  Form form() const override { return Form::number; }
+  SettingForm form() const override { return SettingForm::number; }
   int64_t number() const override { return value(); }
   [[nodiscard]] bool set_number(int64_t number) override;
   std::string shown() const override;
@@ -126,7 +126,7 @@ class BoolSetting final : public SettingRow {
   constexpr BoolSetting(const SettingText& text, bool fallback)
       : SettingRow(text), value_(fallback), default_(fallback) {}
   bool value() const { return value_.load(std::memory_order_relaxed); }
-  Form form() const override { return Form::on_off; }
+  SettingForm form() const override { return SettingForm::on_off; }
   int64_t number() const override { return value() ? 1 : 0; }
   std::span<const char* const> words() const override;
   [[nodiscard]] bool set_number(int64_t number) override;
@@ -146,7 +146,7 @@ class ChoiceSetting final : public SettingRow {
   constexpr ChoiceSetting(const SettingText& text, int fallback, const char* const* choices, int count)
       : SettingRow(text), value_(fallback), default_(fallback), choices_(choices), count_(count) {}
   int value() const { return value_.load(std::memory_order_relaxed); }
-  Form form() const override { return Form::choice; }
+  SettingForm form() const override { return SettingForm::choice; }
   int64_t number() const override { return value(); }
   std::span<const char* const> words() const override { return {choices_, static_cast<size_t>(count_)}; }
   [[nodiscard]] bool set_number(int64_t number) override;
@@ -167,7 +167,7 @@ class TextSetting final : public SettingRow {
  public:
   constexpr explicit TextSetting(const SettingText& text) : SettingRow(text) {}
   const char* value() const { return value_; }  // "" when not given
-  Form form() const override { return Form::text; }
+  SettingForm form() const override { return SettingForm::text; }
   std::string shown() const override;
   std::string shown_default() const override;
   std::string shown_range() const override;

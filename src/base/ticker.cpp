@@ -16,11 +16,11 @@
 namespace weft::base {
 
 // The thread and its tickers.
-class Service {
+class TickerThread {
  public:
   // Never destroyed: a ticker may outlive static objects.
-  static Service& get() {
-    static Service& only = *new Service;
+  static TickerThread& get() {
+    static TickerThread& only = *new TickerThread;
     return only;
   }
 
@@ -64,7 +64,7 @@ class Service {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const auto body = [](void* service) -> void* {
       enter_service_cpus();
-      static_cast<Service*>(service)->run();
+      static_cast<TickerThread*>(service)->run();
       return nullptr;
     };
     const bool made = pthread_create(&thread_, nullptr, body, this) == 0;
@@ -133,16 +133,16 @@ Ticker::Ticker(std::chrono::microseconds period, uint32_t idle, std::function<bo
     : period_(period), idle_(idle), tick_(std::move(tick)) {}
 
 Ticker::~Ticker() {
-  if (started_) Service::get().remove(*this);
+  if (started_) TickerThread::get().remove(*this);
 }
 
 bool Ticker::start() {
-  if (!started_) started_ = Service::get().add(*this);
+  if (!started_) started_ = TickerThread::get().add(*this);
   return started_;
 }
 
 void Ticker::wake() {
-  Service::get().wake(*this);
+  TickerThread::get().wake(*this);
 }
 
 }  // namespace weft::base

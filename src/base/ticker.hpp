@@ -13,7 +13,7 @@
 
 namespace weft::base {
 
-class Service;
+class TickerThread;
 
 class Ticker {
  public:
@@ -35,7 +35,7 @@ class Ticker {
   }
 
  private:
-  friend class Service;
+  friend class TickerThread;
   using Clock = std::chrono::steady_clock;
 
   void wake();

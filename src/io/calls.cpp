@@ -26,7 +26,7 @@ constinit base::TextSetting faults{
              "enolck=5,seed=1\"; \"nfs=1\": files lie on NFS, \"nfs=2\": with locks of the host alone, \"lustre=1\"; "
              "\"delay=1000\": "
              "microseconds of each call",
-     .level = base::Level::expert}};
+     .level = base::SettingLevel::expert}};
 WEFT_TEST_SETTING(faults);
 
 int open_file(const char* path, int flags, mode_t mode) {

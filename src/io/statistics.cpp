@@ -19,7 +19,7 @@ namespace {
 constexpr base::AliasWord cray_words[] = {{"2", "on"}};  // of each rank too
 constinit base::BoolSetting wanted{{.name = "WEFT_IO_STATS",
                                     .help = "report the accesses of each file when it is closed, and what to change",
-                                    .level = base::Level::basic,
+                                    .level = base::SettingLevel::basic,
                                     .alias = "MPICH_MPIIO_STATS",
                                     .alike = true,
                                     .alias_words = cray_words},

@@ -49,7 +49,7 @@ namespace {
 
 constinit base::TextSetting descriptor{{.name = stats::descriptor_variable,
                                         .help = "descriptor of the job's counters of calls",
-                                        .level = base::Level::internal}};
+                                        .level = base::SettingLevel::internal}};
 WEFT_SETTING(descriptor);
 
 constexpr int tag = 0x7e58;
@@ -234,7 +234,7 @@ void mark_reported() {
 stats::Report::Settings changed_settings() {
   stats::Report::Settings changed;
   for (const base::SettingRow* row : base::all_settings()) {
-    if (row->source() == base::Source::fallback || row->text().level == base::Level::internal) continue;
+    if (row->source() == base::ValueSource::fallback || row->text().level == base::SettingLevel::internal) continue;
     changed.emplace_back(row->text().name, row->shown());
   }
   return changed;

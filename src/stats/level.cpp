@@ -15,7 +15,7 @@ constinit base::ChoiceSetting level_row{
      .help = "what to print when the job ends: on, messages and bytes per path; summary, time and data of each call of "
              "MPI and OpenSHMEM, and what to change; calls, also by communicator and partner; full, also by place in "
              "the program",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::messages,
      .change = base::Change::always,
      .alike = true},

@@ -25,7 +25,7 @@ TEST(Json, IsRead) {
   EXPECT_EQ(a->items[1].text, "-2.5e+3");
   EXPECT_TRUE(a->items[2].flag);
   EXPECT_FALSE(a->items[3].flag);
-  EXPECT_EQ(a->items[4].kind, Json::Kind::null);
+  EXPECT_EQ(a->items[4].kind, Json::ValueKind::null);
   const Json* b = value.find("b");
   ASSERT_NE(b, nullptr);
   EXPECT_EQ(b->line, 2);

@@ -13,7 +13,7 @@ namespace {
 static constinit IntSetting limit{{.name = "WEFT_TEST_LIMIT",
                                    .help = "a size",
                                    .unit = Unit::bytes,
-                                   .level = Level::basic,
+                                   .level = SettingLevel::basic,
                                    .alias = "MPICH_TEST_LIMIT"},
                                   8192,
                                   {0, 131072}};
@@ -40,7 +40,7 @@ WEFT_SETTING(design);
 static constinit TextSetting list{
     {.name = "WEFT_TEST_LIST", .help = "a text", .alias = "MPICH_TEST_LIST", .wrong = wrong_list}};
 WEFT_SETTING(list);
-static constinit TextSetting secret{{.name = "WEFT_TEST_RANK", .help = "internal", .level = Level::internal}};
+static constinit TextSetting secret{{.name = "WEFT_TEST_RANK", .help = "internal", .level = SettingLevel::internal}};
 WEFT_SETTING(secret);
 
 int64_t number(const char* text, Unit unit) {
@@ -60,13 +60,13 @@ bool refused(std::string_view text, Unit unit) {
 TEST(Setting, TakesNumbersOfAnyFormWhileTheyAreInRange) {
   struct {
     SettingRow& row;
-    Form form;
+    SettingForm form;
     size_t words;
     int64_t good, bad;
-  } const cases[] = {{limit, Form::number, 0, 131072, 131073},
-                     {patience, Form::number, 0, -1, -2},
-                     {flag, Form::on_off, 2, 1, 2},
-                     {design, Form::choice, 3, 0, 3}};
+  } const cases[] = {{limit, SettingForm::number, 0, 131072, 131073},
+                     {patience, SettingForm::number, 0, -1, -2},
+                     {flag, SettingForm::on_off, 2, 1, 2},
+                     {design, SettingForm::choice, 3, 0, 3}};
   for (const auto& c : cases) {
     SCOPED_TRACE(c.row.text().name);
     const int64_t before = c.row.number();
@@ -76,13 +76,13 @@ TEST(Setting, TakesNumbersOfAnyFormWhileTheyAreInRange) {
     EXPECT_EQ(c.row.number(), before);
     EXPECT_TRUE(c.row.set_number(c.good));
     EXPECT_EQ(c.row.number(), c.good);
-    EXPECT_EQ(c.row.source(), Source::program);
+    EXPECT_EQ(c.row.source(), ValueSource::program);
     if (c.words != 0) {
       EXPECT_EQ(c.row.words()[static_cast<size_t>(c.good)], c.row.shown());
     }
     EXPECT_TRUE(c.row.set_number(before));
   }
-  EXPECT_EQ(list.form(), Form::text);
+  EXPECT_EQ(list.form(), SettingForm::text);
   EXPECT_FALSE(list.set_number(0));
 }
 
@@ -279,7 +279,7 @@ TEST(LoadSettingsDeathTest, AnAliasThatCannotBeUsedWarnsAndTheDefaultStays) {
 
 TEST(LoadSettingsDeathTest, AnEmptyValueIsTheDefaultAndInternalNamesAreQuiet) {
   limit.set(8192);
-  limit.mark(Source::fallback);
+  limit.mark(ValueSource::fallback);
   EXPECT_EXIT(load_and_exit("WEFT_TEST_LIMIT", ""), testing::ExitedWithCode(0), "^limit 8192 from 0");
   EXPECT_EXIT(load_and_exit("WEFT_TEST_RANK", "0"), testing::ExitedWithCode(0), "^limit 8192 from 0");
 }

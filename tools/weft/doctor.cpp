@@ -100,7 +100,7 @@ void print(const Findings& findings, bool all) {
 bool read_answer(const base::Json& answer, std::string& host, Findings& findings) {
   const base::Json* name = answer.find("host");
   const base::Json* list = answer.find("findings");
-  if (name == nullptr || list == nullptr || list->kind != base::Json::Kind::list) return false;
+  if (name == nullptr || list == nullptr || list->kind != base::Json::ValueKind::list) return false;
   host = name->text;
   for (const base::Json& item : list->items) {
     const base::Json* grade = item.find("grade");

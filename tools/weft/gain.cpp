@@ -32,17 +32,18 @@ constexpr int64_t room = int64_t{1} << 26;  // bytes of plans: a second or two
 // ---- The file of weft tune
 
 void take_figures(const base::Json& figures, const MeasuredTimes& of, std::vector<MeasuredTimes>& times) {
-  if (figures.kind == base::Json::Kind::list) {
+  if (figures.kind == base::Json::ValueKind::list) {
     for (const base::Json& one : figures.items) take_figures(one, of, times);
     return;
   }
-  const base::Json* bytes = figures.kind == base::Json::Kind::object ? figures.find("bytes") : nullptr;
+  const base::Json* bytes = figures.kind == base::Json::ValueKind::object ? figures.find("bytes") : nullptr;
   const base::Json* us = bytes != nullptr ? figures.find("us") : nullptr;
   MeasuredTimes one = of;
-  if (us == nullptr || us->kind != base::Json::Kind::object || !bytes->whole(one.bytes) || one.bytes < 0) return;
+  if (us == nullptr || us->kind != base::Json::ValueKind::object || !bytes->whole(one.bytes) || one.bytes < 0) return;
   for (size_t i = 0; i < us->items.size(); ++i) {
     Algorithm algorithm{};
-    const double time = us->items[i].kind == base::Json::Kind::number ? strtod(us->items[i].text.c_str(), nullptr) : 0;
+    const double time =
+        us->items[i].kind == base::Json::ValueKind::number ? strtod(us->items[i].text.c_str(), nullptr) : 0;
     if (time > 0 && std::isfinite(time) && coll::find_algorithm(one.collective, us->names[i], algorithm)) {
       one.us.emplace_back(algorithm, time);
     }
@@ -53,14 +54,14 @@ void take_figures(const base::Json& figures, const MeasuredTimes& of, std::vecto
 // Takes the measured times of a row, or of an entry of sizes where the default stays. They were measured in jobs with
 // as many ranks as the row's upper end.
 void take_entry(const base::Json& entry, std::vector<MeasuredTimes>& times) {
-  if (entry.kind != base::Json::Kind::object) return;
+  if (entry.kind != base::Json::ValueKind::object) return;
   const base::Json* collective = entry.find("collective");
   const base::Json* ranks = entry.find("ranks");
   const base::Json* hosts = entry.find("hosts");
   const base::Json* figures = entry.find("measured");
   MeasuredTimes of;
   if (collective == nullptr || ranks == nullptr || figures == nullptr) return;
-  if (ranks->kind == base::Json::Kind::list && !ranks->items.empty()) ranks = &ranks->items.back();
+  if (ranks->kind == base::Json::ValueKind::list && !ranks->items.empty()) ranks = &ranks->items.back();
   if (!coll::find_collective(collective->text, of.collective) || !ranks->whole(of.ranks)) return;
   if (hosts != nullptr && !hosts->whole(of.hosts)) return;
   take_figures(*figures, of, times);
@@ -418,13 +419,13 @@ bool read_machine(const std::string& path, Machine& machine, base::Problem& prob
                .remedy = remedy};
     return false;
   }
-  const bool object = json.kind == base::Json::Kind::object;
+  const bool object = json.kind == base::Json::ValueKind::object;
   const base::Json* rows = object ? json.find("rows") : nullptr;
   const base::Json* measured = object ? json.find("measured") : nullptr;
-  const bool has_measured = measured != nullptr && measured->kind == base::Json::Kind::object;
+  const bool has_measured = measured != nullptr && measured->kind == base::Json::ValueKind::object;
   const base::Json* unchanged = has_measured ? measured->find("unchanged") : nullptr;
   for (const base::Json* list : {rows, unchanged}) {
-    if (list == nullptr || list->kind != base::Json::Kind::list) continue;
+    if (list == nullptr || list->kind != base::Json::ValueKind::list) continue;
     for (const base::Json& entry : list->items) take_entry(entry, machine.times);
   }
   machine.has_model = has_measured && measured->find("model") != nullptr;

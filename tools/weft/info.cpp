@@ -15,14 +15,14 @@
 namespace weft::tool {
 namespace {
 
-using base::Level;
+using base::SettingLevel;
 using base::SettingRow;
 
-const char* name_of(base::Source source) {
+const char* name_of(base::ValueSource source) {
   switch (source) {
-    case base::Source::environment:
+    case base::ValueSource::environment:
       return "environment";
-    case base::Source::program:
+    case base::ValueSource::program:
       return "program";
     default:
       return "default";
@@ -36,8 +36,8 @@ std::string or_none(const std::string& text) {
 void list_settings(bool all) {
   printf("%-32s %-12s %-12s %-12s %s\n", "name", "value", "default", "source", "range");
   for (const SettingRow* row : base::all_settings()) {
-    Level level = row->text().level;
-    if (level == Level::internal || (level == Level::expert && !all)) continue;
+    SettingLevel level = row->text().level;
+    if (level == SettingLevel::internal || (level == SettingLevel::expert && !all)) continue;
     printf("%-32s %-12s %-12s %-12s %s\n", row->text().name, or_none(row->shown()).c_str(),
            or_none(row->shown_default()).c_str(), name_of(row->source()), row->shown_range().c_str());
     printf("    %s", row->text().help);
@@ -52,7 +52,7 @@ void write_settings(bool all) {
   std::vector<std::string> settings;
   for (const SettingRow* row : base::all_settings()) {
     const base::SettingText& text = row->text();
-    if (text.level == Level::internal || (text.level == Level::expert && !all)) continue;
+    if (text.level == SettingLevel::internal || (text.level == SettingLevel::expert && !all)) continue;
     std::vector<std::string> others;
     for (const char* other : {text.alias, text.other_alias}) {
       if (other != nullptr) others.emplace_back(other);
@@ -65,7 +65,7 @@ void write_settings(bool all) {
                            .text("range", row->shown_range())
                            .text("help", text.help)
                            .texts("also", others)
-                           .flag("expert", text.level == Level::expert)
+                           .flag("expert", text.level == SettingLevel::expert)
                            .json());
   }
   puts(json_list(settings).c_str());
@@ -89,7 +89,7 @@ std::string roff(const std::string& text) {
   return out;
 }
 
-void write_section(const char* title, Level level) {
+void write_section(const char* title, SettingLevel level) {
   printf(".SH %s\n", title);
   for (const SettingRow* row : base::all_settings()) {
     if (row->text().level != level) continue;
@@ -112,8 +112,8 @@ void write_manual() {
   puts("A value out of range ends the program with a message; a name that is not known is warned about.");
   puts("An empty value means the default.");
   puts("The command\n.B weft info\nshows the values in effect.");
-  write_section("SETTINGS", Level::basic);
-  write_section("SETTINGS FOR EXPERTS", Level::expert);
+  write_section("SETTINGS", SettingLevel::basic);
+  write_section("SETTINGS FOR EXPERTS", SettingLevel::expert);
   puts(".SH SEE ALSO\n.BR mpiexec (1)");
 }
 

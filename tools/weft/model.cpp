@@ -80,10 +80,10 @@ bool read_model_file(const std::string& path, Model& model, base::Problem& probl
   if (!base::parse_json(text, json, wrong)) {
     return refuse(problem, named + " cannot be used: line " + std::to_string(wrong.line) + ": " + wrong.what, remedy);
   }
-  const base::Json* measured = json.kind == base::Json::Kind::object ? json.find("measured") : nullptr;
+  const base::Json* measured = json.kind == base::Json::ValueKind::object ? json.find("measured") : nullptr;
   const base::Json* parts =
-      measured != nullptr && measured->kind == base::Json::Kind::object ? measured->find("model") : nullptr;
-  if (parts == nullptr || parts->kind != base::Json::Kind::object) {
+      measured != nullptr && measured->kind == base::Json::ValueKind::object ? measured->find("model") : nullptr;
+  if (parts == nullptr || parts->kind != base::Json::ValueKind::object) {
     return refuse(problem, named + " has no measured model", "measure it: weft tune --only model");
   }
   for (size_t i = 0; i < parts->items.size(); ++i) {

@@ -45,7 +45,7 @@ class Hearer {
   }
 
  private:
-  using Kind = base::Json::Kind;
+  using Kind = base::Json::ValueKind;
 
   template <typename Number>
   static std::string take(const base::JsonEvent& e, Number& number) {

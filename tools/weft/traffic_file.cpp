@@ -94,7 +94,7 @@ class MatrixHearer {
   bool has_bytes = false;
 
  private:
-  using Kind = base::Json::Kind;
+  using Kind = base::Json::ValueKind;
 
   static std::string shown(Kind kind) {
     constexpr const char* names[] = {"null", "a truth value", "a number", "a text", "a list", "an object"};

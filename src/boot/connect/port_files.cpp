@@ -27,7 +27,7 @@ constinit base::TextSetting folder_setting{
     {.name = "WEFT_PORTS",
      .help = "the folder, one that hosts share, in which ports of MPI_Open_port keep their secrets and names; empty: "
              "~/.weft/ports; off: no job of another host connects",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::start}};
 WEFT_SETTING(folder_setting);
 

@@ -16,7 +16,7 @@
 namespace weft::boot {
 namespace {
 
-using base::Level;
+using base::SettingLevel;
 using base::TextSetting;
 
 constexpr const char* launcher_choices[] = {"auto", "singleton", "pmi1", "pmi2", "pmix"};
@@ -34,8 +34,8 @@ static constinit base::ChoiceSetting launcher_choice{
 WEFT_SETTING(launcher_choice);
 
 // Rows for the variables from mpiexec to ranks, so that the names are known; the values are read below, together.
-#define WEFT_LAUNCH_VARIABLE(row, variable_name, text)                                                   \
-  static constinit TextSetting row{{.name = (variable_name), .help = (text), .level = Level::internal}}; \
+#define WEFT_LAUNCH_VARIABLE(row, variable_name, text)                                                          \
+  static constinit TextSetting row{{.name = (variable_name), .help = (text), .level = SettingLevel::internal}}; \
   WEFT_SETTING(row)
 WEFT_LAUNCH_VARIABLE(rank_row, variable::rank, "this process's rank");
 WEFT_LAUNCH_VARIABLE(size_row, variable::size, "ranks of the job");

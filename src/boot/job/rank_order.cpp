@@ -17,7 +17,7 @@ constinit base::IntSetting method_setting{
     {.name = "WEFT_RANK_REORDER_METHOD",
      .help = "which process is which rank: 0: ranks are dealt to the hosts in turn, 1: as the launcher placed them, "
              "2: dealt back and forth, 3: as a file lists them",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .alias = "MPICH_RANK_REORDER_METHOD",
      .subject = base::Subject::start,
      .change = base::Change::before_start,

@@ -20,7 +20,7 @@ class Reader {
   explicit Reader(std::vector<Row>& rows) : rows_(rows) {}
 
   bool file(const Json& value) {
-    if (value.kind != Json::Kind::object) return fail(value, "the file is no JSON object");
+    if (value.kind != Json::ValueKind::object) return fail(value, "the file is no JSON object");
     const Json* version = value.find("weft_tuning");
     int64_t number = 0;
     if (version == nullptr) return fail(value, "\"weft_tuning\" is missing: it is no table of algorithms");
@@ -52,7 +52,7 @@ class Reader {
   }
 
   bool rows(const Json& list) {
-    if (list.kind != Json::Kind::list) return fail(list, "\"rows\" is no list");
+    if (list.kind != Json::ValueKind::list) return fail(list, "\"rows\" is no list");
     for (const Json& item : list.items) {
       if (!row(item)) return false;
     }
@@ -60,9 +60,9 @@ class Reader {
   }
 
   bool devices(const Json& list) {
-    if (list.kind != Json::Kind::list) return fail(list, "\"devices\" is no list");
+    if (list.kind != Json::ValueKind::list) return fail(list, "\"devices\" is no list");
     for (const Json& item : list.items) {
-      if (item.kind != Json::Kind::object) return fail(item, "a row of \"devices\" is no JSON object");
+      if (item.kind != Json::ValueKind::object) return fail(item, "a row of \"devices\" is no JSON object");
       core::DevicePipe pipe{INT64_MAX, 0, 0};
       int64_t depth = 0;
       for (size_t i = 0; i < item.names.size(); ++i) {
@@ -89,7 +89,7 @@ class Reader {
   }
 
   bool row(const Json& value) {
-    if (value.kind != Json::Kind::object) return fail(value, "a row is no JSON object");
+    if (value.kind != Json::ValueKind::object) return fail(value, "a row is no JSON object");
     Row row;
     if (!names(value, row)) return false;
     for (size_t i = 0; i < value.names.size(); ++i) {
@@ -104,7 +104,7 @@ class Reader {
       } else if (name == "bytes") {
         if (!member.whole(row.bytes) || row.bytes < 0) return fail(member, "\"bytes\" is no number of bytes");
       } else if (name == "crowded") {
-        if (member.kind != Json::Kind::boolean) return fail(member, "\"crowded\" is not true or false");
+        if (member.kind != Json::ValueKind::boolean) return fail(member, "\"crowded\" is not true or false");
         row.crowded = member.flag;
       } else if (name != "collective" && name != "algorithm" && name != "measured") {
         return fail(member, base::quoted(name) +
@@ -119,13 +119,13 @@ class Reader {
   bool names(const Json& value, Row& row) {
     const Json* collective = value.find("collective");
     if (collective == nullptr) return fail(value, "a row has no \"collective\"");
-    if (!find_collective(collective->text, row.collective) || collective->kind != Json::Kind::text) {
+    if (!find_collective(collective->text, row.collective) || collective->kind != Json::ValueKind::text) {
       return fail(*collective,
                   base::quoted(collective->text) + " is no collective of the table: it has " + all_collectives());
     }
     const Json* algorithm = value.find("algorithm");
     if (algorithm == nullptr) return fail(value, "a row has no \"algorithm\"");
-    if (!find_algorithm(row.collective, algorithm->text, row.algorithm) || algorithm->kind != Json::Kind::text) {
+    if (!find_algorithm(row.collective, algorithm->text, row.algorithm) || algorithm->kind != Json::ValueKind::text) {
       return fail(*algorithm, base::quoted(algorithm->text) + " is no algorithm of " + name(row.collective) +
                                   ": it has " + all_algorithms(row.collective));
     }
@@ -140,7 +140,7 @@ class Reader {
   }
 
   bool between(const std::string& name, const Json& value, Between& between) {
-    if (value.kind == Json::Kind::list && value.items.size() == 2) {
+    if (value.kind == Json::ValueKind::list && value.items.size() == 2) {
       if (number(value.items[0], between.low) && number(value.items[1], between.high) && between.low <= between.high) {
         return true;
       }

@@ -24,7 +24,7 @@ constinit base::IntSetting unexpected_limit{
     {.name = "WEFT_UNEXPECTED_LIMIT",
      .help = "memory for messages that come before their receives; beyond it senders send envelopes only",
      .unit = base::Unit::bytes,
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::memory,
      .change = base::Change::always},
     16 << 20,

@@ -25,7 +25,7 @@ constinit base::ChoiceSetting progress_setting{
     {.name = "WEFT_PROGRESS",
      .help = "progress while the program computes; thread: by a thread of each rank, auto: where ranks have processors "
              "to spare or cores are reserved",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .alias = "MPICH_ASYNC_PROGRESS",
      .other_alias = "MPICH_NEMESIS_ASYNC_PROGRESS",
      .subject = base::Subject::waiting,

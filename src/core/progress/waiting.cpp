@@ -32,7 +32,7 @@ namespace {
 constinit base::IntSetting spin{{.name = "WEFT_SPIN",
                                  .help = "polls of a waiting rank before it yields; -1: by ranks per core",
                                  .unit = base::Unit::count,
-                                 .level = base::Level::basic,
+                                 .level = base::SettingLevel::basic,
                                  .subject = base::Subject::waiting,
                                  .change = base::Change::before_start},
                                 -1,

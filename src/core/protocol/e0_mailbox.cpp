@@ -27,7 +27,7 @@ constinit base::IntSetting mailbox_limit{
     {.name = "WEFT_MAILBOX_LIMIT",
      .help = "largest message sent whole into the receiver's ring (E0); 0: by job size",
      .unit = base::Unit::bytes,
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::messages,
      .change = base::Change::before_start},
     0,

@@ -25,7 +25,7 @@ constinit base::IntSetting eager_limit{{.name = "WEFT_EAGER_LIMIT",
                                         .help = "largest message sent without asking the receiver first (E1); where "
                                                 "this is not set, over TCP 128 KiB",
                                         .unit = base::Unit::bytes,
-                                        .level = base::Level::basic,
+                                        .level = base::SettingLevel::basic,
                                         .subject = base::Subject::messages,
                                         .change = base::Change::always},
                                        32768,
@@ -40,7 +40,7 @@ int64_t buffer_bytes() {
 
 int64_t buffer_bytes(const transport::Transport& way) {
   const int64_t usual = way.eager_bytes();
-  return usual != 0 && eager_limit.source() == base::Source::fallback ? usual : eager_limit.value();
+  return usual != 0 && eager_limit.source() == base::ValueSource::fallback ? usual : eager_limit.value();
 }
 
 bool send_buffer(Request& r, bool* no_staging) {

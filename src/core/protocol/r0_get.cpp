@@ -36,7 +36,7 @@ namespace {
 constinit base::IntSetting get_limit{{.name = "WEFT_R0_LIMIT",
                                       .help = "largest message read from the sender's private memory (R0); above: R1",
                                       .unit = base::Unit::bytes,
-                                      .level = base::Level::basic,
+                                      .level = base::SettingLevel::basic,
                                       .subject = base::Subject::messages,
                                       .change = base::Change::always},
                                      int64_t{1} << 40,
@@ -57,7 +57,7 @@ constinit base::BoolSetting rendezvous{
     {.name = "WEFT_RENDEZVOUS",
      .help = "ask the receiver before sending large messages; off: all data goes through "
              "internal buffers at once",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::messages,
      .change = base::Change::always},
     true};

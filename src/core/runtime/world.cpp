@@ -74,7 +74,7 @@ constinit base::IntSetting lane_count{{.name = "WEFT_LANES",
                                        .help = "independent paths into a process at MPI_THREAD_MULTIPLE, rounded up to "
                                                "a power of two; 0: as many as its share of the processors",
                                        .unit = base::Unit::count,
-                                       .level = base::Level::basic,
+                                       .level = base::SettingLevel::basic,
                                        .subject = base::Subject::lanes,
                                        .change = base::Change::before_start},
                                       0,

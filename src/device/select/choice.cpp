@@ -17,7 +17,7 @@ constinit base::ChoiceSetting devices{
          "whose memory buffers may lie in; auto: CUDA's, HIP's or Level Zero's, if the process has loaded its library "
          "when MPI starts; cuda, hip, ze: load that; on: load what is there; off: none; mock: memory that faults when "
          "the processor touches it, for tests",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .alias = "MPICH_GPU_SUPPORT_ENABLED",
      .other_alias = "MPICH_RDMA_ENABLED_CUDA",
      .subject = base::Subject::memory},

@@ -48,8 +48,8 @@ bool is_unset(const Errhandler* handler) {
 }
 
 bool world_allowed() {
-  return errors_of_world.source() == base::Source::fallback ? world_preferred.load(std::memory_order_relaxed)
-                                                            : errors_of_world.value();
+  return errors_of_world.source() == base::ValueSource::fallback ? world_preferred.load(std::memory_order_relaxed)
+                                                                 : errors_of_world.value();
 }
 
 // In the order of `initial`.

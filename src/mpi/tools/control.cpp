@@ -16,7 +16,7 @@ namespace tool {
 namespace {
 
 using base::Change;
-using base::Form;
+using base::SettingForm;
 using base::SettingRow;
 
 struct Control {
@@ -47,11 +47,11 @@ const char* unit_of(base::Unit unit) {
 
 Control describe(SettingRow* row) {
   std::string help = row->text().help;
-  const bool is_number = row->form() == Form::number;
+  const bool is_number = row->form() == SettingForm::number;
   help += " (" + row->shown_range() + (is_number ? unit_of(row->text().unit) : "");
-  if (row->form() != Form::text) help += "; default " + row->shown_default();
+  if (row->form() != SettingForm::text) help += "; default " + row->shown_default();
   help += ")";
-  const bool has_words = row->form() == Form::on_off || row->form() == Form::choice;
+  const bool has_words = row->form() == SettingForm::on_off || row->form() == SettingForm::choice;
   return {row, help, has_words ? make_enumeration(row->text().name, row->words()) : MPI_T_ENUM_NULL};
 }
 
@@ -73,12 +73,12 @@ ControlHandle* control_of(MPI_T_cvar_handle handle) {
   return object_of<ControlHandle, base::Kind::control_variable>(handle);
 }
 
-MPI_Datatype type_of(Form form) {
-  return form == Form::number ? MPI_COUNT : form == Form::text ? MPI_CHAR : MPI_INT;
+MPI_Datatype type_of(SettingForm form) {
+  return form == SettingForm::number ? MPI_COUNT : form == SettingForm::text ? MPI_CHAR : MPI_INT;
 }
 
-int verbosity_of(base::Level level) {
-  return level == base::Level::basic ? MPI_T_VERBOSITY_USER_BASIC : MPI_T_VERBOSITY_TUNER_DETAIL;
+int verbosity_of(base::SettingLevel level) {
+  return level == base::SettingLevel::basic ? MPI_T_VERBOSITY_USER_BASIC : MPI_T_VERBOSITY_TUNER_DETAIL;
 }
 
 int scope_of(const base::SettingText& text) {
@@ -89,17 +89,17 @@ int scope_of(const base::SettingText& text) {
 // Elements of the buffer that the value is read into: a text may be longer when it is read than it is now.
 int count_of(const SettingRow& row) {
   constexpr size_t usual_text = 1024;
-  return row.form() == Form::text ? static_cast<int>(std::max(usual_text, row.shown().size() + 1)) : 1;
+  return row.form() == SettingForm::text ? static_cast<int>(std::max(usual_text, row.shown().size() + 1)) : 1;
 }
 
 void read(const ControlHandle& handle, void* buffer) {
   switch (handle.row->form()) {
-    case Form::number: {
+    case SettingForm::number: {
       const MPI_Count value = handle.row->number();
       memcpy(buffer, &value, sizeof value);
       break;
     }
-    case Form::text: {
+    case SettingForm::text: {
       int room = handle.count;
       give(handle.row->shown(), static_cast<char*>(buffer), &room);
       break;
@@ -113,11 +113,11 @@ void read(const ControlHandle& handle, void* buffer) {
 
 int write(SettingRow& row, const void* buffer) {
   const Change change = row.text().change;
-  if (change == Change::never || row.form() == Form::text) return MPI_T_ERR_CVAR_SET_NEVER;
+  if (change == Change::never || row.form() == SettingForm::text) return MPI_T_ERR_CVAR_SET_NEVER;
   const Standstill still;
   if (still.has_left() || (change == Change::before_start && still.has_joined())) return MPI_T_ERR_CVAR_SET_NOT_NOW;
   int64_t value = 0;
-  if (row.form() == Form::number) {
+  if (row.form() == SettingForm::number) {
     memcpy(&value, buffer, sizeof value);
   } else {
     int word = 0;
@@ -133,7 +133,7 @@ const std::vector<SettingRow*>& control_variables() {
   static const auto* const rows = [] {
     auto* all = new std::vector<SettingRow*>;
     for (SettingRow* row : base::all_settings()) {
-      if (row->text().level != base::Level::internal) all->push_back(row);
+      if (row->text().level != base::SettingLevel::internal) all->push_back(row);
     }
     return all;
   }();

@@ -13,7 +13,7 @@ constinit base::ChoiceSetting minimum_setting{{.name = "WEFT_MINIMUM_MEMORY",
                                                .help = "small rings and pools: many ranks on a host take little "
                                                        "memory, and messages may take longer; host: they share "
                                                        "an endpoint of libfabric too",
-                                               .level = base::Level::basic,
+                                               .level = base::SettingLevel::basic,
                                                .subject = base::Subject::memory,
                                                .change = base::Change::before_start,
                                                .alike = true},

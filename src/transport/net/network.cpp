@@ -22,7 +22,7 @@ namespace {
 constinit base::TextSetting networks_setting{
     {.name = "WEFT_NETWORKS",
      .help = "networks whose addresses may be used between hosts, as 10.0.0.0/8,192.168.1.0/24; empty: any",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::start}};
 WEFT_SETTING(networks_setting);
 

@@ -21,7 +21,7 @@ namespace {
 constinit base::TextSetting provider_setting{
     {.name = "WEFT_OFI_PROVIDER",
      .help = "the provider of libfabric to use between hosts, as fi_info names it; empty: the best that works",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::start}};
 WEFT_SETTING(provider_setting);
 

@@ -25,7 +25,7 @@ enum Choice : int { choose, use_tcp, use_ofi, use_ucx };
 constinit base::ChoiceSetting library_setting{
     {.name = "WEFT_NETWORK_LIBRARY",
      .help = "the carrier of messages between hosts: TCP (tcp), libfabric (ofi), UCX (ucx), or by the adapters",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::start,
      .alike = true},
     choose,
@@ -36,7 +36,7 @@ WEFT_SETTING(library_setting);
 constinit base::BoolSetting encrypt_setting{
     {.name = "WEFT_ENCRYPT",
      .help = "messages between hosts are encrypted (AES-256-GCM by libcrypto), for networks that others can read",
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::start,
      .alike = true},
     false};

@@ -27,7 +27,7 @@ constinit base::IntSetting lost_after{
     {.name = "WEFT_LOST_AFTER",
      .help = "a host that nothing is heard from for so long is lost, and the job with it; 0: hosts are not watched",
      .unit = base::Unit::seconds,
-     .level = base::Level::basic,
+     .level = base::SettingLevel::basic,
      .subject = base::Subject::general,
      .alike = true},
     30,

@@ -70,7 +70,7 @@ static_assert(Slots{}.total() <= (uint64_t{1} << 62) / most_ranks_with_slots);
 
 // With WEFT_MINIMUM_MEMORY, what nobody has chosen is `least`: the smallest that all paths run with.
 size_t value_of(const base::IntSetting& row, int64_t least) {
-  const bool chosen = row.source() != base::Source::fallback;
+  const bool chosen = row.source() != base::ValueSource::fallback;
   return static_cast<size_t>(minimum_memory() && !chosen ? least : row.value());
 }
 
@@ -106,7 +106,7 @@ Layout layout_for(int ranks) {
   layout.first_heap = base::to_multiple(layout.first_pool + layout.pool, pages::huge_boundary);
   layout.heap = to_pages(static_cast<size_t>(heap_bytes.value()));
   layout.first_slots = layout.first_heap + layout.heap * static_cast<size_t>(ranks);
-  if (heap_bytes.source() == base::Source::fallback && ranks <= most_ranks_with_slots) {
+  if (heap_bytes.source() == base::ValueSource::fallback && ranks <= most_ranks_with_slots) {
     layout.first_slots = base::to_multiple(layout.first_slots, size_t{1} << 30);
     layout.slots = Slots{}.total();
   }
@@ -123,7 +123,7 @@ size_t segment_bytes(int ranks) {
 // The ranks of a host that share endpoints share larger ones than those between each other.
 weft::transport::HostBuffers weft::transport::buffers_of_host() {
   const auto value = [](const base::IntSetting& row, int64_t usual, int64_t least) {
-    const bool chosen = row.source() != base::Source::fallback;
+    const bool chosen = row.source() != base::ValueSource::fallback;
     return static_cast<size_t>(chosen ? row.value() : minimum_memory() ? least : usual);
   };
   return {static_cast<int>(value(shm::staging_buffers, 64, 32)), value(shm::staging_bytes, 32 << 10, 16 << 10)};
