@@ -27,12 +27,12 @@ TEST(PmixLibrary, AgreesWithItsHeader) {
 #else
   static_assert(sizeof(pmix::Process) == sizeof(pmix_proc_t) && alignof(pmix::Process) == alignof(pmix_proc_t));
   static_assert(offsetof(pmix::Process, rank) == offsetof(pmix_proc_t, rank));
-  static_assert(sizeof(pmix::Value) == sizeof(pmix_value_t) && alignof(pmix::Value) == alignof(pmix_value_t));
-  static_assert(offsetof(pmix::Value, data) == offsetof(pmix_value_t, data));
-  static_assert(offsetof(pmix::Value, data.bytes.size) == offsetof(pmix_value_t, data.bo.size));
-  static_assert(sizeof(pmix::Info) == sizeof(pmix_info_t) && alignof(pmix::Info) == alignof(pmix_info_t));
-  static_assert(offsetof(pmix::Info, flags) == offsetof(pmix_info_t, flags));
-  static_assert(offsetof(pmix::Info, value) == offsetof(pmix_info_t, value));
+  static_assert(sizeof(pmix::PmixValue) == sizeof(pmix_value_t) && alignof(pmix::PmixValue) == alignof(pmix_value_t));
+  static_assert(offsetof(pmix::PmixValue, data) == offsetof(pmix_value_t, data));
+  static_assert(offsetof(pmix::PmixValue, data.bytes.size) == offsetof(pmix_value_t, data.bo.size));
+  static_assert(sizeof(pmix::PmixInfo) == sizeof(pmix_info_t) && alignof(pmix::PmixInfo) == alignof(pmix_info_t));
+  static_assert(offsetof(pmix::PmixInfo, flags) == offsetof(pmix_info_t, flags));
+  static_assert(offsetof(pmix::PmixInfo, value) == offsetof(pmix_info_t, value));
   static_assert(std::is_same_v<pmix_status_t, int> && std::is_same_v<pmix_scope_t, uint8_t>);
   static_assert(std::is_same_v<decltype(&PMIx_Commit), int (*)()>);
   EXPECT_EQ(pmix::success, PMIX_SUCCESS);
@@ -60,7 +60,7 @@ TEST(PmixLibrary, AgreesWithItsHeader) {
 
 TEST(PmixLibrary, IsLoadedOrSaysWhyNot) {
   std::string problem;
-  const pmix::Library* library = pmix::load(&problem);
+  const pmix::PmixFunctions* library = pmix::load(&problem);
   EXPECT_EQ(library == nullptr, !problem.empty()) << problem;
   EXPECT_EQ(pmix::load(nullptr), library);
 }

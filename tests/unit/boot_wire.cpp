@@ -24,7 +24,7 @@ TEST(Wire, LeavesAFileOfTheProgramAlone) {
   ASSERT_EQ(dup2(file, ends[1]), ends[1]);
   EXPECT_FALSE(wire.send("cmd=finalize\n"));
   EXPECT_EQ(wire.error(), EBADF);
-  EXPECT_EQ(wire.read(true), Wire::Came::failed);
+  EXPECT_EQ(wire.read(true), Wire::ReceiveResult::failed);
   wire.hang_up();
   wire.close();
   struct stat facts = {};

@@ -54,16 +54,16 @@ bool is_private(const struct stat& found, mode_t others) {
 }
 
 // Closes without a change of errno.
-class File {
+class OpenPortFile {
  public:
-  explicit File(int fd) : fd_(fd) {}
-  ~File() {
+  explicit OpenPortFile(int fd) : fd_(fd) {}
+  ~OpenPortFile() {
     const int error = errno;
     if (fd_ >= 0) close(fd_);
     errno = error;
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  OpenPortFile(const OpenPortFile&) = delete;
+  OpenPortFile& operator=(const OpenPortFile&) = delete;
   int fd() const { return fd_; }
 
  private:
@@ -121,7 +121,7 @@ std::string signed_text(const std::string& text) {
 // Never over one that is there already.
 bool write_new(int in, const std::string& name, const std::string& text) {
   (void)unlinkat(in, name.c_str(), 0);
-  const File file(openat(in, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const OpenPortFile file(openat(in, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   const std::string all = signed_text(text);
   const bool good = file.fd() >= 0 && fchmod(file.fd(), 0600) == 0 &&
                     write(file.fd(), all.data(), all.size()) == static_cast<ssize_t>(all.size());
@@ -131,7 +131,7 @@ bool write_new(int in, const std::string& name, const std::string& text) {
 
 // All of a file; false: errno says why, EPERM where it is not the user's alone.
 bool read_own(int in, const std::string& name, std::string& text) {
-  const File file(openat(in, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  const OpenPortFile file(openat(in, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat found = {};
   if (file.fd() < 0 || fstat(file.fd(), &found) != 0) return false;
   constexpr mode_t seen_by_others = 077;
@@ -173,7 +173,7 @@ std::vector<std::string> files_in(int in, const std::string& begin) {
 }  // namespace
 
 std::string make_port_secret(const std::string& port, std::string& why) {
-  const File in(open_folder(true, why));
+  const OpenPortFile in(open_folder(true, why));
   if (in.fd() < 0) return {};
   unsigned char bytes[secret_digits / 2];
   std::string secret;
@@ -186,7 +186,7 @@ std::string make_port_secret(const std::string& port, std::string& why) {
 }
 
 std::string read_port_secret(const std::string& port, std::string& why) {
-  const File in(open_folder(false, why));
+  const OpenPortFile in(open_folder(false, why));
   if (in.fd() < 0) return {};
   std::string text;
   const std::string path = folder() + "/" + secret_file(port);
@@ -207,21 +207,21 @@ std::string read_port_secret(const std::string& port, std::string& why) {
 
 void remove_port_secret(const std::string& port) {
   std::string ignored;
-  const File in(open_folder(false, ignored));
+  const OpenPortFile in(open_folder(false, ignored));
   if (in.fd() >= 0) (void)unlinkat(in.fd(), secret_file(port).c_str(), 0);
 }
 
 // Hexadecimal digits, as a name may have any characters.
 bool write_port_name(const std::string& service, const std::string& port) {
   std::string ignored;
-  const File in(open_folder(true, ignored));
+  const OpenPortFile in(open_folder(true, ignored));
   return in.fd() >= 0 &&
          write_new(in.fd(), name_file(service, port), base::to_hex(service) + "\n" + base::to_hex(port));
 }
 
 std::vector<std::string> read_port_names(const std::string& service) {
   std::string ignored;
-  const File in(open_folder(false, ignored));
+  const OpenPortFile in(open_folder(false, ignored));
   std::vector<std::string> ports;
   if (in.fd() < 0) return ports;
   for (const std::string& name : files_in(in.fd(), "name-" + digest(service) + "-")) {
@@ -235,13 +235,13 @@ std::vector<std::string> read_port_names(const std::string& service) {
 
 void remove_port_name(const std::string& service, const std::string& port) {
   std::string ignored;
-  const File in(open_folder(false, ignored));
+  const OpenPortFile in(open_folder(false, ignored));
   if (in.fd() >= 0) (void)unlinkat(in.fd(), name_file(service, port).c_str(), 0);
 }
 
 void remove_stale_port_files() {
   std::string ignored;
-  const File in(open_folder(false, ignored));
+  const OpenPortFile in(open_folder(false, ignored));
   if (in.fd() < 0) return;
   const std::string ours = host_identity() + " " + std::to_string(namespace_of_processes()) + " ";
   for (const char* begin : {"secret-", "name-"}) {

@@ -20,16 +20,16 @@ namespace {
 using base::second;
 
 // Closes without a change of errno.
-class Line {
+class LauncherConnection {
  public:
-  explicit Line(int fd) : fd_(fd) {}
-  ~Line() {
+  explicit LauncherConnection(int fd) : fd_(fd) {}
+  ~LauncherConnection() {
     const int error = errno;
     if (fd_ >= 0) close(fd_);
     errno = error;
   }
-  Line(const Line&) = delete;
-  Line& operator=(const Line&) = delete;
+  LauncherConnection(const LauncherConnection&) = delete;
+  LauncherConnection& operator=(const LauncherConnection&) = delete;
   int fd() const { return fd_; }
 
  private:
@@ -64,18 +64,18 @@ bool send_all(int fd, const std::string& bytes, void (*meanwhile)(), uint64_t un
   return true;
 }
 
-enum class Heard { part, all, nothing };  // nothing: it never will be all; errno says why
+enum class Reception { part, all, nothing };  // nothing: it never will be all; errno says why
 
-Heard hear(int fd, std::string& received, Packet& answer) {
+Reception hear(int fd, std::string& received, Packet& answer) {
   char buffer[4096];
   const ssize_t n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
-  if (n < 0) return errno == EAGAIN || errno == EINTR ? Heard::part : Heard::nothing;
+  if (n < 0) return errno == EAGAIN || errno == EINTR ? Reception::part : Reception::nothing;
   bool bad = n == 0;
   if (bad) errno = ECONNRESET;
   received.append(buffer, static_cast<size_t>(n));
-  if (!bad && Packet::unframe(received, answer, bad)) return Heard::all;
+  if (!bad && Packet::unframe(received, answer, bad)) return Reception::all;
   if (bad && n > 0) errno = EPROTO;
-  return bad ? Heard::nothing : Heard::part;
+  return bad ? Reception::nothing : Reception::part;
 }
 
 }  // namespace
@@ -93,48 +93,48 @@ bool ask_launcher(const std::string& socket, const Packet& question, Packet& ans
     errno = E2BIG;
     return false;
   }
-  const Line line(connect_to_socket(socket));
+  const LauncherConnection line(connect_to_socket(socket));
   if (line.fd() < 0 || !send_all(line.fd(), question.framed(), meanwhile, until_ns)) return false;
   std::string received;
-  for (Heard heard = Heard::part; heard != Heard::all;) {
+  for (Reception heard = Reception::part; heard != Reception::all;) {
     if (!wait_for(line.fd(), POLLIN, meanwhile, until_ns)) return false;
     heard = hear(line.fd(), received, answer);
-    if (heard == Heard::nothing) return false;
+    if (heard == Reception::nothing) return false;
   }
   return true;
 }
 
 std::vector<Packet> ask_launchers(const std::vector<std::string>& sockets, const Packet& question, void (*meanwhile)(),
                                   int most_s) {
-  struct Asked {
+  struct AskedLauncher {
     int fd;
     std::string received;
     Packet answer;
     bool whole;
   };
-  std::vector<Asked> asked;
+  std::vector<AskedLauncher> asked;
   const uint64_t until_ns = base::now_ns() + static_cast<uint64_t>(most_s) * second;
   for (const std::string& socket : sockets) {
     const int fd = connect_to_socket(socket);
     if (fd >= 0) asked.push_back({fd, {}, {}, false});
     if (fd >= 0 && !send_all(fd, question.framed(), meanwhile, until_ns)) close(std::exchange(asked.back().fd, -1));
   }
-  const auto is_open = [](const Asked& one) { return one.fd >= 0; };
+  const auto is_open = [](const AskedLauncher& one) { return one.fd >= 0; };
   while (std::any_of(asked.begin(), asked.end(), is_open) && base::now_ns() < until_ns) {
     std::vector<pollfd> polled;
     polled.reserve(asked.size());
-    for (const Asked& one : asked) polled.push_back({one.fd, POLLIN, 0});
+    for (const AskedLauncher& one : asked) polled.push_back({one.fd, POLLIN, 0});
     meanwhile();
     if (::poll(polled.data(), polled.size(), 1) <= 0) continue;
     for (size_t i = 0; i < asked.size(); ++i) {
       if (polled[i].revents == 0) continue;
-      const Heard heard = hear(asked[i].fd, asked[i].received, asked[i].answer);
-      asked[i].whole = heard == Heard::all;
-      if (heard != Heard::part) close(std::exchange(asked[i].fd, -1));
+      const Reception heard = hear(asked[i].fd, asked[i].received, asked[i].answer);
+      asked[i].whole = heard == Reception::all;
+      if (heard != Reception::part) close(std::exchange(asked[i].fd, -1));
     }
   }
   std::vector<Packet> answers;
-  for (Asked& one : asked) {
+  for (AskedLauncher& one : asked) {
     if (one.fd >= 0) close(one.fd);
     if (one.whole) answers.push_back(std::move(one.answer));
   }

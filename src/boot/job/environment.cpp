@@ -53,9 +53,9 @@ WEFT_LAUNCH_VARIABLE(service_row, variable::service, "where mpiexec takes reques
 WEFT_LAUNCH_VARIABLE(spawned_row, variable::spawned, "the world and the origin of a process that was spawned");
 
 // Reads whole numbers from the environment; remembers the first thing wrong.
-class Reader {
+class NumberReader {
  public:
-  explicit Reader(const char* launcher) : launcher_(launcher) {}
+  explicit NumberReader(const char* launcher) : launcher_(launcher) {}
 
   int required(const char* name, int low, int high) {
     const char* text = getenv(name);
@@ -122,7 +122,7 @@ class Reader {
 constexpr int most_fd = 1 << 24;
 
 // "first,size,generation,root,number"
-void read_spawned(Reader& reader, Offer& offer) {
+void read_spawned(NumberReader& reader, Offer& offer) {
   if (getenv(variable::spawned) == nullptr) return;
   const std::vector<int64_t> values = reader.list(variable::spawned, 6);
   const bool fits = values[0] >= 0 && values[1] >= 1 && values[0] <= offer.rank && offer.rank < values[0] + values[1] &&
@@ -138,7 +138,7 @@ void read_spawned(Reader& reader, Offer& offer) {
 }
 
 Offer read_mpiexec() {
-  Reader reader("Weft's mpiexec");
+  NumberReader reader("Weft's mpiexec");
   Offer offer{.launcher = Launcher::mpiexec};
   offer.size = reader.required(variable::size, 1, most_ranks);
   offer.places = reader.optional(variable::places, offer.size, most_ranks, offer.size);
@@ -167,13 +167,13 @@ Offer read_mpiexec() {
 
 // The universe that Weft's mpiexec gave, which has handed the job over to another launcher. A rank of a job on one host
 // may have started that launcher itself; then the variable is that job's.
-int read_universe(Reader& reader) {
+int read_universe(NumberReader& reader) {
   return getenv(variable::rank) == nullptr ? reader.optional(variable::universe_size, 1, most_ranks, -1) : -1;
 }
 
 // PMI-1 and PMI-2 have the same variables; PMI-2 is not spoken over TCP.
 Offer read_pmi(Launcher launcher) {
-  Reader reader(name(launcher));
+  NumberReader reader(name(launcher));
   Offer offer{.launcher = launcher};
   const char* port = getenv("PMI_PORT");
   if (getenv("PMI_FD") || !port || launcher == Launcher::pmi2) {
@@ -204,7 +204,7 @@ bool pmix_server_is_named() {
 
 // PMIx's library reads the rest itself.
 Offer read_pmix() {
-  Reader reader("PMIx");
+  NumberReader reader("PMIx");
   Offer offer{.launcher = Launcher::pmix};
   offer.rank = reader.required("PMIX_RANK", 0, most_ranks - 1);
   if (!getenv("PMIX_NAMESPACE")) reader.fail("PMIX_NAMESPACE is not set");

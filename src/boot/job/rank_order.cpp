@@ -60,9 +60,9 @@ void deal(const std::vector<Slots>& hosts, bool fold, std::vector<int>& rank_of_
 }
 
 // Reads the items of a file one by one and remembers in which line each rank was.
-class Lister {
+class RankLister {
  public:
-  explicit Lister(int size) : size_(size), line_of_(static_cast<size_t>(size)) {}
+  explicit RankLister(int size) : size_(size), line_of_(static_cast<size_t>(size)) {}
 
   // A rank or a range; returns the mistake, or an empty text.
   std::string take(std::string_view item, int line) {
@@ -179,7 +179,7 @@ bool parse_rank_order(std::string_view text, const std::string& name, int size, 
                          " ranks once, with commas or white space between them; \"weft order\" writes such files"};
     return false;
   };
-  Lister lister(size);
+  RankLister lister(size);
   int line = 1;
   for (size_t at = 0; at < text.size();) {
     if (separates(text[at])) {

@@ -25,31 +25,31 @@ constexpr const char* segment_name = "weft";
 constexpr const char* segment_link = "/memfd:weft";
 
 // An address in numbers.
-struct Place {
+struct SegmentAddress {
   int pid = 0;
   int descriptor = 0;
   unsigned long long device = 0;
   unsigned long long inode = 0;
 };
 
-bool find_place(const std::string& address, Place& at) {
+bool find_place(const std::string& address, SegmentAddress& at) {
   return sscanf(address.c_str(), "%9d:%9d:%20llu:%20llu", &at.pid, &at.descriptor, &at.device, &at.inode) == 4 &&
          at.pid > 0 && at.descriptor >= 0;
 }
 
 // Where the job's segment is found when the program has closed its descriptor.
-struct Source {
+struct SegmentSource {
   base::Lock lock;
   std::string address;
   base::Descriptor again;
 };
 
-Source& source() {
-  static auto* const one = new Source;
+SegmentSource& source() {
+  static auto* const one = new SegmentSource;
   return *one;
 }
 
-bool same_file(int fd, const Place& at) {
+bool same_file(int fd, const SegmentAddress& at) {
   struct stat s;
   return fstat(fd, &s) == 0 && s.st_dev == at.device && s.st_ino == at.inode;
 }
@@ -67,7 +67,7 @@ int open_by_pidfd(pid_t pid, int remote_fd) {
 
 // -1: it is another file, or that process has ended or has closed it too.
 int open_again(const base::Descriptor& closed) {
-  Source& from = source();
+  SegmentSource& from = source();
   const std::lock_guard guard(from.lock);
   if (from.again.is_intact() && closed.is_same(from.again.unchecked())) return from.again.unchecked();
   const int found = open_segment(from.address);
@@ -161,7 +161,7 @@ std::string segment_address(int fd) {
 }
 
 int open_segment(const std::string& address) {
-  Place at;
+  SegmentAddress at;
   if (!find_place(address, at)) {
     errno = EINVAL;
     return -1;
@@ -181,12 +181,12 @@ int open_segment(const std::string& address) {
 }
 
 int process_in(const std::string& address) {
-  Place at;
+  SegmentAddress at;
   return find_place(address, at) ? at.pid : 0;
 }
 
 bool is_segment_at(int fd, const std::string& address) {
-  Place at;
+  SegmentAddress at;
   return find_place(address, at) && same_file(fd, at);
 }
 

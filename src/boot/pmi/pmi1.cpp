@@ -35,9 +35,9 @@ bool Pmi1::read_line(bool wait, bool& there) {
       return reply_.parse(line_) || fail("its line " + base::quoted(line_) + " is not PMI-1");
     }
     if (wire_.full()) return fail("it sent a line of more than " + std::to_string(PmiLine::longest) + " characters");
-    const Wire::Came came = wire_.read(wait);
-    if (came == Wire::Came::nothing) return true;
-    if (came == Wire::Came::failed) return fail(wire_.cause(), wire_.error());
+    const Wire::ReceiveResult came = wire_.read(wait);
+    if (came == Wire::ReceiveResult::nothing) return true;
+    if (came == Wire::ReceiveResult::failed) return fail(wire_.cause(), wire_.error());
   }
 }
 

@@ -37,9 +37,9 @@ bool Pmi2::read_message(bool wait, bool& there) {
         return reply_.parse(text_) || fail("its message " + base::quoted(text_) + " is not PMI-2");
       }
     }
-    const Wire::Came came = wire_.read(wait);
-    if (came == Wire::Came::nothing) return true;
-    if (came == Wire::Came::failed) return fail(wire_.cause(), wire_.error());
+    const Wire::ReceiveResult came = wire_.read(wait);
+    if (came == Wire::ReceiveResult::nothing) return true;
+    if (came == Wire::ReceiveResult::failed) return fail(wire_.cause(), wire_.error());
   }
 }
 
@@ -63,7 +63,7 @@ bool Pmi2::greet() {
   size_t end = std::string_view::npos;
   while ((end = wire_.text().find('\n')) == std::string_view::npos) {
     if (wire_.full()) return fail("it sent a line without an end");
-    if (wire_.read(true) == Wire::Came::failed) return fail(wire_.cause(), wire_.error());
+    if (wire_.read(true) == Wire::ReceiveResult::failed) return fail(wire_.cause(), wire_.error());
   }
   const std::string line(wire_.text().substr(0, end));
   wire_.take(end + 1);
@@ -117,7 +117,7 @@ bool Pmi2::get(int rank, const std::string& key, std::string& value) {
 
 bool Pmi2::start_barrier() {
   ++turn_;
-  step_ = Step::coming;
+  step_ = BarrierStep::coming;
   next_ = 1;
   return put("weft-come-" + std::to_string(turn_), "1") && send("cmd=kvs-fence;");
 }
@@ -129,10 +129,10 @@ bool Pmi2::end_barrier(bool wait, bool& over) {
   for (bool there = false;;) {
     if (!read_message(wait, there)) return false;
     if (!there) return true;
-    const bool fence = step_ == Step::coming || step_ == Step::going;
+    const bool fence = step_ == BarrierStep::coming || step_ == BarrierStep::going;
     if (!answered(fence ? "kvs-fence" : "kvs-get")) return false;
     if (!fence && reply_.value("found") == "FALSE") return fail("it lost a key of a barrier");
-    if (step_ == Step::last) break;
+    if (step_ == BarrierStep::last) break;
     if (!take_step()) return false;
   }
   over = true;
@@ -141,16 +141,16 @@ bool Pmi2::end_barrier(bool wait, bool& over) {
 
 bool Pmi2::take_step() {
   const std::string turn = std::to_string(turn_);
-  if (step_ == Step::gathering) ++next_;
-  if (step_ == Step::going) {
-    step_ = Step::last;
+  if (step_ == BarrierStep::gathering) ++next_;
+  if (step_ == BarrierStep::going) {
+    step_ = BarrierStep::last;
     return send(question(key_of(0, "weft-go-" + turn)));
   }
   if (rank_ == 0 && next_ < size_) {
-    step_ = Step::gathering;
+    step_ = BarrierStep::gathering;
     return send(question(key_of(next_, "weft-come-" + turn)));
   }
-  step_ = Step::going;
+  step_ = BarrierStep::going;
   return (rank_ != 0 || put("weft-go-" + turn, "1")) && send("cmd=kvs-fence;");
 }
 

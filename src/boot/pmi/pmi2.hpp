@@ -36,7 +36,7 @@ class Pmi2 final : public Kvs {
 
   // The parts of a barrier, in order: the first fence, a sign of each rank (at rank 0), the second fence, the sign of
   // rank 0.
-  enum class Step : unsigned char { coming, gathering, going, last };
+  enum class BarrierStep : unsigned char { coming, gathering, going, last };
 
   bool greet();
   bool take_step();
@@ -52,7 +52,7 @@ class Pmi2 final : public Kvs {
   Wire wire_;
   std::string job_;
   int turn_ = 0;  // of barriers
-  Step step_ = Step::last;
+  BarrierStep step_ = BarrierStep::last;
   int next_ = 1;  // whose sign rank 0 waits for
   int app_number_ = -1;
   int universe_size_ = -1;

@@ -12,8 +12,8 @@
 namespace weft::boot {
 namespace {
 
-pmix::Info switched_on(const char* key) {
-  pmix::Info info = {};
+pmix::PmixInfo switched_on(const char* key) {
+  pmix::PmixInfo info = {};
   strncpy(info.key, key, sizeof info.key - 1);
   info.value.type = pmix::type_bool;
   info.value.data.flag = true;
@@ -21,7 +21,7 @@ pmix::Info switched_on(const char* key) {
 }
 
 // Launchers differ in the types of the numbers they tell.
-std::string text_of(const pmix::Value& value) {
+std::string text_of(const pmix::PmixValue& value) {
   switch (value.type) {
     case pmix::type_string:
       return value.data.string ? value.data.string : "";
@@ -44,7 +44,7 @@ std::string text_of(const pmix::Value& value) {
 }
 
 // The library gives values away, in memory from malloc.
-std::string taken_text(pmix::Value* value) {
+std::string taken_text(pmix::PmixValue* value) {
   if (!value) return {};
   std::string text = text_of(*value);
   if (value->type == pmix::type_string) free(value->data.string);
@@ -98,8 +98,8 @@ bool Pmix::begin(Offer& offer) {
 bool Pmix::look_up(uint32_t rank, const char* key, std::string& text) {
   pmix::Process process = self_;
   process.rank = rank;
-  const pmix::Info optional = switched_on(pmix::key::optional);
-  pmix::Value* value = nullptr;
+  const pmix::PmixInfo optional = switched_on(pmix::key::optional);
+  pmix::PmixValue* value = nullptr;
   if (library_->get(&process, key, &optional, 1, &value) != pmix::success) return false;
   text = taken_text(value);
   return !text.empty();
@@ -114,7 +114,7 @@ int Pmix::look_up_number(uint32_t rank, const char* key, int low, int fallback) 
 }
 
 bool Pmix::put(const std::string& key, const std::string& value) {
-  pmix::Value copied = {};
+  pmix::PmixValue copied = {};
   // Bytes: with strings of 2000 characters, jobs of prterun 5.0 on two hosts hung.
   copied.type = pmix::type_bytes;
   copied.data.bytes = {const_cast<char*>(value.data()), value.size()};  // read, and copied
@@ -125,7 +125,7 @@ bool Pmix::put(const std::string& key, const std::string& value) {
 bool Pmix::get(int rank, const std::string& key, std::string& value) {
   pmix::Process process = self_;
   process.rank = static_cast<uint32_t>(rank);
-  pmix::Value* found = nullptr;
+  pmix::PmixValue* found = nullptr;
   const int status = library_->get(&process, key.c_str(), nullptr, 0, &found);
   if (status != pmix::success) return check(status, ("PMIx_Get of " + key).c_str());
   value = taken_text(found);

@@ -40,10 +40,10 @@ class Pmix final : public Kvs {
   bool look_up(uint32_t rank, const char* key, std::string& text);
   int look_up_number(uint32_t rank, const char* key, int low, int fallback);
 
-  const pmix::Library* library_ = nullptr;
+  const pmix::PmixFunctions* library_ = nullptr;
   bool begun_ = false;
   pmix::Process self_ = {};
-  pmix::Info collect_ = {};      // the barrier's argument, which must live as long as the barrier
+  pmix::PmixInfo collect_ = {};  // the barrier's argument, which must live as long as the barrier
   std::atomic<int> barrier_{0};  // a status of PMIx, or `under_way`
   bool put_ = false;             // something since the last barrier
   std::string job_;

@@ -83,12 +83,12 @@ void* open_library(std::string& problem) {
   return nullptr;
 }
 
-struct Loaded {
-  Library functions = {};
+struct LoadedPmix {
+  PmixFunctions functions = {};
   bool whole = false;
   std::string problem;
 
-  Loaded() {
+  LoadedPmix() {
     void* handle = open_library(problem);
     if (!handle) return;
     // It stays loaded: it has a thread of its own.
@@ -108,8 +108,8 @@ struct Loaded {
 
 }  // namespace
 
-const Library* load(std::string* problem) {
-  static const Loaded& loaded = *new Loaded;  // it may be needed until the very end
+const PmixFunctions* load(std::string* problem) {
+  static const LoadedPmix& loaded = *new LoadedPmix;  // it may be needed until the very end
   if (problem) *problem = loaded.problem;
   return loaded.whole ? &loaded.functions : nullptr;
 }

@@ -19,7 +19,7 @@ inline constexpr int operation_succeeded = -157;  // done at once: there will be
 inline constexpr uint32_t rank_wildcard = UINT32_MAX - 1;  // for facts about the whole job
 inline constexpr uint8_t scope_global = 3;
 
-enum Type : uint16_t {
+enum PmixType : uint16_t {
   type_bool = 1,
   type_string = 3,
   type_size = 4,
@@ -46,7 +46,7 @@ struct Process {
   uint32_t rank;
 };
 
-struct Value {
+struct PmixValue {
   uint16_t type;
   union {
     bool flag;
@@ -68,31 +68,31 @@ struct Value {
   } data;
 };
 
-struct Info {
+struct PmixInfo {
   char key[512];
   uint32_t flags;
-  Value value;
+  PmixValue value;
 };
 
 static_assert(sizeof(Process) == 260 && offsetof(Process, rank) == 256);
-static_assert(sizeof(Value) == 32 && offsetof(Value, data) == 8);
-static_assert(sizeof(Info) == 552 && offsetof(Info, flags) == 512 && offsetof(Info, value) == 520);
+static_assert(sizeof(PmixValue) == 32 && offsetof(PmixValue, data) == 8);
+static_assert(sizeof(PmixInfo) == 552 && offsetof(PmixInfo, flags) == 512 && offsetof(PmixInfo, value) == 520);
 
 extern "C" using Done = void(int status, void* argument);
 
 // The functions, all there or none.
-struct Library {
-  int (*init)(Process* self, const Info* info, size_t infos);
-  int (*finalize)(const Info* info, size_t infos);
+struct PmixFunctions {
+  int (*init)(Process* self, const PmixInfo* info, size_t infos);
+  int (*finalize)(const PmixInfo* info, size_t infos);
   int (*abort)(int status, const char* message, const Process* processes, size_t count);
-  int (*put)(uint8_t scope, const char* key, Value* value);
+  int (*put)(uint8_t scope, const char* key, PmixValue* value);
   int (*commit)();
-  int (*fence)(const Process* processes, size_t count, const Info* info, size_t infos, Done* done, void* argument);
-  int (*get)(const Process* process, const char* key, const Info* info, size_t infos, Value** value);
+  int (*fence)(const Process* processes, size_t count, const PmixInfo* info, size_t infos, Done* done, void* argument);
+  int (*get)(const Process* process, const char* key, const PmixInfo* info, size_t infos, PmixValue** value);
   const char* (*error_text)(int status);
 };
 
 // Loads it once. nullptr: it is not there, and `problem`, if given, says what the loader said.
-[[nodiscard]] const Library* load(std::string* problem);
+[[nodiscard]] const PmixFunctions* load(std::string* problem);
 
 }  // namespace weft::boot::pmix

@@ -34,7 +34,7 @@ class Scanner {
 
 bool ProcessMapping::parse(std::string_view text, int size) {
   *this = {};
-  std::vector<Block> blocks;
+  std::vector<NodeBlock> blocks;
   Scanner scanner(text);
   if (!scanner.take("(vector")) return false;
   while (scanner.take(",(")) {
@@ -57,15 +57,15 @@ bool ProcessMapping::parse(std::string_view text, int size) {
 int64_t ProcessMapping::node_of(int rank) const {
   const int64_t at = rank % turn_;
   const auto behind = std::upper_bound(blocks_.begin(), blocks_.end(), at,
-                                       [](int64_t r, const Block& block) { return r < block.first; });
-  const Block& block = behind[-1];
+                                       [](int64_t r, const NodeBlock& block) { return r < block.first; });
+  const NodeBlock& block = behind[-1];
   return block.node + (at - block.first) / block.ranks;
 }
 
 std::vector<int> ProcessMapping::ranks_on(int64_t node) const {
   std::vector<int> found;
   for (int64_t start = 0; start < size_; start += turn_) {
-    for (const Block& block : blocks_) {
+    for (const NodeBlock& block : blocks_) {
       if (node < block.node || node >= block.node + block.nodes) continue;
       const int64_t first = start + block.first + (node - block.node) * block.ranks;
       for (int64_t r = first; r < std::min(first + block.ranks, size_); ++r) found.push_back(static_cast<int>(r));

@@ -23,11 +23,11 @@ class ProcessMapping {
   [[nodiscard]] std::vector<int> ranks_on(int64_t node) const;
 
  private:
-  struct Block {
+  struct NodeBlock {
     int64_t node, nodes, ranks;
     int64_t first;  // rank, counted from the start of a turn
   };
-  std::vector<Block> blocks_;
+  std::vector<NodeBlock> blocks_;
   int64_t turn_ = 0;  // ranks until it begins again
   int64_t size_ = 0;
 };

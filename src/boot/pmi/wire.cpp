@@ -45,11 +45,11 @@ bool Wire::send(std::string_view text) {
   return true;
 }
 
-Wire::Came Wire::read(bool wait) {
+Wire::ReceiveResult Wire::read(bool wait) {
   int fd = -1;
-  if (!find(fd)) return Came::failed;
+  if (!find(fd)) return ReceiveResult::failed;
   pollfd ready{fd, POLLIN, 0};
-  if (!wait && poll(&ready, 1, 0) <= 0) return Came::nothing;
+  if (!wait && poll(&ready, 1, 0) <= 0) return ReceiveResult::nothing;
   ssize_t n = 0;
   do {
     n = ::read(fd, buffer_ + filled_, longest - filled_);
@@ -57,10 +57,10 @@ Wire::Came Wire::read(bool wait) {
   if (n <= 0) {
     cause_ = n < 0 ? "reading from it failed" : "it closed the connection";
     error_ = n < 0 ? errno : 0;
-    return Came::failed;
+    return ReceiveResult::failed;
   }
   filled_ += static_cast<size_t>(n);
-  return Came::more;
+  return ReceiveResult::more;
 }
 
 void Wire::take(size_t count) {

@@ -15,7 +15,7 @@ namespace weft::boot {
 class Wire {
  public:
   static constexpr size_t longest = 8192 + 6;  // the longest message with its framing
-  enum class Came : unsigned char { more, nothing, failed };
+  enum class ReceiveResult : unsigned char { more, nothing, failed };
 
   void open(int fd) { line_ = {fd, "the launcher"}; }
   bool is_open() const { return line_.is_open(); }
@@ -24,10 +24,10 @@ class Wire {
   // The launcher sees the end of the connection; the descriptor stays until close(). May be called in any thread.
   void hang_up();
 
-  // False, and Came::failed: cause() and error() say why.
+  // False, and ReceiveResult::failed: cause() and error() say why.
   [[nodiscard]] bool send(std::string_view text);
   // Reads the available input; without `wait` perhaps nothing. The buffer must not be full.
-  [[nodiscard]] Came read(bool wait);
+  [[nodiscard]] ReceiveResult read(bool wait);
 
   std::string_view text() const { return {buffer_, filled_}; }  // input that was not taken yet
   bool full() const { return filled_ == longest; }
