@@ -105,7 +105,7 @@ int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to, bool mapped) 
   const int64_t posted = regular ? bytes * comm.size : SharedRegion::most_area;
   // Smaller ones are copied in less time than ranks take to wait for each other once more.
   constexpr int64_t large = 16 << 10;
-  const shm_blocking::Wanted wanted{
+  const shm_blocking::WantedOperation wanted{
       .collective = collective, .bytes = bytes, .posted = posted, .able = able, .mapped = mapped && bytes >= large};
   const auto result = shm_blocking::in_region(comm, wanted, [&](SharedRegion& region) {
     return regular ? shm_blocking::alltoall(region, from, to, bytes) : shm_blocking::alltoallv(region, from, to);

@@ -120,9 +120,10 @@ template void gather(Schedule& way, const Block& mine, const Blocks& all, int32_
 int32_t gather(Comm& comm, const Block& mine, const Blocks& all, int32_t root) {
   const bool regular = all.regular();
   const int64_t bytes = regular ? all[0].bytes() : 0;
-  const shm_blocking::Wanted wanted =
-      regular ? shm_blocking::Wanted{Collective::gather, bytes, bytes, shm_blocking::if_suits(bytes > 0), root}
-              : shm_blocking::Wanted{Collective::gatherv, 0, SharedRegion::unknown_bytes, Algorithms::blocking(), root};
+  const shm_blocking::WantedOperation wanted =
+      regular ? shm_blocking::WantedOperation{Collective::gather, bytes, bytes, shm_blocking::if_suits(bytes > 0), root}
+              : shm_blocking::WantedOperation{Collective::gatherv, 0, SharedRegion::unknown_bytes,
+                                              Algorithms::blocking(), root};
   const auto result = shm_blocking::in_region(comm, wanted, [&](SharedRegion& region) {
     if (!regular) return shm_blocking::gatherv(comm, region, mine, all, root);
     return shm_blocking::gather(region, mine, all, bytes, root);

@@ -118,10 +118,11 @@ int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root) 
   const int64_t bytes = regular ? all[0].bytes() : 0;
   const int64_t posted =
       bytes <= SharedRegion::line_bytes ? bytes : bytes * comm.size;  // small blocks have a line each
-  const shm_blocking::Wanted wanted =
+  const shm_blocking::WantedOperation wanted =
       regular
-          ? shm_blocking::Wanted{Collective::scatter, bytes, posted, shm_blocking::if_suits(bytes > 0), root}
-          : shm_blocking::Wanted{Collective::scatterv, 0, SharedRegion::unknown_bytes, Algorithms::blocking(), root};
+          ? shm_blocking::WantedOperation{Collective::scatter, bytes, posted, shm_blocking::if_suits(bytes > 0), root}
+          : shm_blocking::WantedOperation{Collective::scatterv, 0, SharedRegion::unknown_bytes, Algorithms::blocking(),
+                                          root};
   const auto result = shm_blocking::in_region(comm, wanted, [&](SharedRegion& region) {
     if (!regular) return shm_blocking::scatterv(comm, region, all, mine, root);
     return shm_blocking::scatter(region, all, mine, bytes, root);

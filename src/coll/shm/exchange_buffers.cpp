@@ -34,7 +34,7 @@ struct ExchangeBuffers::Founding {
     plan::agree(schedule, founders, vote, spare);
   }
 
-  size_t bytes() const { return sizeof(Head) + static_cast<size_t>(buffers.size_) * sizeof(Board); }
+  size_t bytes() const { return sizeof(BuffersHead) + static_cast<size_t>(buffers.size_) * sizeof(ExchangeBoard); }
   static bool allocate(void* of, const Step& /*step*/) {
     auto& self = *static_cast<Founding*>(of);
     if (self.buffers.rank_ != 0) return true;
@@ -87,7 +87,7 @@ ExchangeBuffers& ExchangeBuffers::of(core::Comm& comm) {
 bool ExchangeBuffers::may_take(const core::Comm& comm, bool repeats) {
   const ExchangeBuffers* buffers = SharedRegion::buffers(comm);
   if (buffers == nullptr) return true;
-  return buffers->state() != State::none && (!repeats || buffers->rows_taken_ < rows);
+  return buffers->state() != BuffersState::none && (!repeats || buffers->rows_taken_ < rows);
 }
 
 void ExchangeBuffers::found() {
@@ -107,15 +107,15 @@ bool ExchangeBuffers::founded(core::Request& request) {
   const Founding& founding = *buffers.founding_;
   const bool here = request.error == core::no_error && founding.vote.bits == 1;
   if (here) {
-    buffers.head_ = reinterpret_cast<Head*>(founding.mapped);
-    buffers.boards_ = reinterpret_cast<Board*>(founding.mapped + sizeof(Head));
+    buffers.head_ = reinterpret_cast<BuffersHead*>(founding.mapped);
+    buffers.boards_ = reinterpret_cast<ExchangeBoard*>(founding.mapped + sizeof(BuffersHead));
     buffers.wakeup_.find();
   } else if (buffers.our_memory_ != nullptr) {
     (void)core::release_shared(buffers.our_memory_);
     buffers.our_memory_ = nullptr;
   }
   core::free_request(&request);
-  buffers.state_.store(here ? State::here : State::none, std::memory_order_release);
+  buffers.state_.store(here ? BuffersState::here : BuffersState::none, std::memory_order_release);
   (void)look_at_watches();  // of operations that sleeping threads wait for
   return false;
 }
@@ -151,7 +151,7 @@ unsigned char* ExchangeBuffers::place(int32_t row, int64_t number) {
 }
 
 void ExchangeBuffers::post(int32_t row, int64_t number, uint64_t about) {
-  Place& place = at(rank_, row, number);
+  ExchangeSlot& place = at(rank_, row, number);
   place.about = about;
   place.number.store(number, std::memory_order_release);
   wakeup_.rouse();
@@ -172,7 +172,7 @@ const unsigned char* ExchangeBuffers::data(int32_t rank, int32_t row, int64_t nu
 void ExchangeBuffers::finish(int32_t row, int64_t number) {
   {
     const base::LockIf guard(finishing_, core::threads->concurrent);
-    Row& ours = rows_[row];
+    BufferRow& ours = rows_[row];
     const auto bit = [](int64_t n) { return uint64_t{1} << (n % 64); };
     ours.ahead |= bit(number);
     while ((ours.ahead & bit(ours.finished + 1)) != 0) ours.ahead &= ~bit(++ours.finished);

@@ -40,8 +40,8 @@ class ExchangeBuffers {
   [[nodiscard]] static bool may_take(const core::Comm& comm, bool repeats);
 
   // Found in the background, by whichever operation of this rank starts first.
-  enum class State : uint8_t { unfounded, here, none };
-  State state() const { return state_.load(std::memory_order_acquire); }
+  enum class BuffersState : uint8_t { unfounded, here, none };
+  BuffersState state() const { return state_.load(std::memory_order_acquire); }
   void found();
 
   int32_t size() const { return size_; }
@@ -73,21 +73,21 @@ class ExchangeBuffers {
   static constexpr int32_t buffers_of_first = 16;
   static constexpr int32_t buffers_of_others = 2;
   static constexpr int32_t places = buffers_of_first + persistent_rows * buffers_of_others;
-  struct Place {
+  struct ExchangeSlot {
     std::atomic<int64_t> number;  // of the operation that it was posted for last
     uint64_t about;
     unsigned char data[place_bytes];
   };
-  static_assert(sizeof(Place) == 256);
-  struct alignas(128) Board {
-    Place place[places];
+  static_assert(sizeof(ExchangeSlot) == 256);
+  struct alignas(128) ExchangeBoard {
+    ExchangeSlot place[places];
     std::atomic<int64_t> finished[rows];  // operations, each of them and all before
   };
-  struct alignas(128) Head {
+  struct alignas(128) BuffersHead {
     std::atomic<int32_t> left;  // ranks that use it no more
   };
   // This rank's view of a row.
-  struct Row {
+  struct BufferRow {
     int64_t count = 0;              // operations that have a number
     int64_t finished = 0;           // as we have told
     std::atomic<int64_t> floor{0};  // all ranks have finished these
@@ -98,22 +98,22 @@ class ExchangeBuffers {
   explicit ExchangeBuffers(core::Comm& comm);
   static int32_t buffers_of(int32_t row) { return row == 0 ? buffers_of_first : buffers_of_others; }
   static int32_t index(int32_t row, int64_t number);
-  Place& at(int32_t rank, int32_t row, int64_t number) const { return boards_[rank].place[index(row, number)]; }
+  ExchangeSlot& at(int32_t rank, int32_t row, int64_t number) const { return boards_[rank].place[index(row, number)]; }
   static bool founded(core::Request& request);
 
   core::Comm& comm_;
   const int32_t size_;
   const int32_t rank_;
   MemberWakeup wakeup_;
-  std::atomic<State> state_{State::unfounded};
+  std::atomic<BuffersState> state_{BuffersState::unfounded};
   std::atomic<bool> begun_{false};  // to found it
   std::unique_ptr<Founding> founding_;
-  Head* head_ = nullptr;
-  Board* boards_ = nullptr;
+  BuffersHead* head_ = nullptr;
+  ExchangeBoard* boards_ = nullptr;
   void* our_memory_ = nullptr;  // of the rank that allocated it
   base::Lock finishing_;
   int32_t rows_taken_ = 1;
-  Row rows_[rows];
+  BufferRow rows_[rows];
 };
 
 }  // namespace weft::coll

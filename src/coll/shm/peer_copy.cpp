@@ -23,11 +23,11 @@ using core::MemoryRef;
 // The news of a rank about itself.
 struct Notice {
   // Of the others' memory; numbers that no data of a program are taken for.
-  enum Reach : uint64_t { unheard = 0, all = 0x5765667420616c6c, not_all = 0x576566742c206e6f };
+  enum NoticeReach : uint64_t { unheard = 0, all = 0x5765667420616c6c, not_all = 0x576566742c206e6f };
   MemoryRef data{0, MemoryRef::no_key};
   MemoryRef result{0, MemoryRef::no_key};
   int64_t bytes = 0;  // of the data; of an alltoall those for each rank
-  Reach reach = unheard;
+  NoticeReach reach = unheard;
 };
 static_assert(sizeof(Notice) == 48);
 
@@ -35,14 +35,14 @@ constexpr int32_t all_ranks = -1;
 constexpr int32_t ourselves = -2;
 
 // Memory for a piece that a rank combines, and one that it has read: both stay in a core's second cache.
-class Scratch {
+class PieceMemory {
  public:
   static constexpr int64_t piece_bytes = 128 * 1024;
 
-  Scratch() : memory_(static_cast<unsigned char*>(take_memory(2 * piece_bytes))) {}
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { give_memory(memory_, 2 * piece_bytes); }
+  PieceMemory() : memory_(static_cast<unsigned char*>(take_memory(2 * piece_bytes))) {}
+  PieceMemory(const PieceMemory&) = delete;
+  PieceMemory& operator=(const PieceMemory&) = delete;
+  ~PieceMemory() { give_memory(memory_, 2 * piece_bytes); }
 
   // nullptr: there is none.
   unsigned char* first() const { return memory_; }
@@ -53,7 +53,7 @@ class Scratch {
 };
 
 // One operation of this rank. It lies in the schedule's memory.
-struct Operation {
+struct PeerCopyOperation {
   Schedule& way;
   Comm& comm;
   Notice* theirs;  // by rank
@@ -72,7 +72,7 @@ struct Operation {
   transport::Endpoint& endpoint(int32_t rank) const { return *core::peers->of(comm.job_rank(rank)).endpoint; }
 };
 
-bool reaches_all(const Operation& op) {
+bool reaches_all(const PeerCopyOperation& op) {
   for (int32_t r = 0; r < op.comm.size; ++r) {
     unsigned char nothing;
     if (r != op.comm.rank && op.endpoint(r).get({0, MemoryRef::no_key}, &nothing, 0) != 0) return false;
@@ -82,7 +82,7 @@ bool reaches_all(const Operation& op) {
 
 // Each time that the schedule is started.
 bool open(void* of, const Step& /*step*/) {
-  auto& op = *static_cast<Operation*>(of);
+  auto& op = *static_cast<PeerCopyOperation*>(of);
   std::fill_n(op.theirs, op.comm.size, Notice{});
   std::fill_n(op.others_failed, op.comm.size, uint8_t{0});
   op.failed = 0;
@@ -95,7 +95,7 @@ bool open(void* of, const Step& /*step*/) {
 
 // Whether no rank has said that it cannot; the same on all of them.
 bool all_reach(void* of, const Step& /*step*/) {
-  const auto& op = *static_cast<const Operation*>(of);
+  const auto& op = *static_cast<const PeerCopyOperation*>(of);
   const bool ours = op.mine.reach == Notice::all;
   return ours && std::none_of(op.theirs, op.theirs + op.comm.size,
                               [](const Notice& notice) { return notice.reach == Notice::not_all; });
@@ -103,7 +103,7 @@ bool all_reach(void* of, const Step& /*step*/) {
 
 // The block of a rank for us.
 bool take(void* of, const Step& step) {
-  auto& op = *static_cast<Operation*>(of);
+  auto& op = *static_cast<PeerCopyOperation*>(of);
   const Notice& theirs = op.theirs[step.rank];
   const Block& to = step.to;
   const int64_t room = to.bytes();
@@ -117,10 +117,10 @@ bool take(void* of, const Step& step) {
     if (peer.get(from, to.data, static_cast<size_t>(bytes)) != 0) op.way.note_error(core::other_error);
     return true;
   }
-  const Scratch scratch;
+  const PieceMemory scratch;
   if (scratch.first() == nullptr) op.way.note_error(core::no_memory);
-  for (int64_t i = 0; i < bytes && scratch.first() != nullptr; i += Scratch::piece_bytes) {
-    const int64_t n = std::min(Scratch::piece_bytes, bytes - i);
+  for (int64_t i = 0; i < bytes && scratch.first() != nullptr; i += PieceMemory::piece_bytes) {
+    const int64_t n = std::min(PieceMemory::piece_bytes, bytes - i);
     const MemoryRef piece = transport::advanced(from, static_cast<uint64_t>(i));
     if (peer.get(piece, scratch.first(), static_cast<size_t>(n)) != 0) {
       op.way.note_error(core::other_error);
@@ -132,7 +132,7 @@ bool take(void* of, const Step& step) {
 }
 
 // Whether all have told of as many bytes as we have.
-bool same_bytes(const Operation& op) {
+bool same_bytes(const PeerCopyOperation& op) {
   for (int32_t r = 0; r < op.comm.size; ++r) {
     if (r == op.comm.rank) continue;
     if (op.theirs[r].reach != Notice::all) return false;
@@ -144,7 +144,7 @@ bool same_bytes(const Operation& op) {
 }
 
 // Bytes [at, at + bytes) of the sum into `sum`.
-bool combine_piece(const Operation& op, int64_t at, int64_t bytes, unsigned char* sum, unsigned char* other) {
+bool combine_piece(const PeerCopyOperation& op, int64_t at, int64_t bytes, unsigned char* sum, unsigned char* other) {
   const int64_t elements = bytes / op.reducer->type->size;
   for (int32_t r = op.comm.size - 1; r >= 0; --r) {
     const bool first = r == op.comm.size - 1;
@@ -163,7 +163,7 @@ bool combine_piece(const Operation& op, int64_t at, int64_t bytes, unsigned char
 }
 
 // The same piece of the result to those that want it.
-bool hand_out(const Operation& op, int64_t at, int64_t bytes, const unsigned char* sum) {
+bool hand_out(const PeerCopyOperation& op, int64_t at, int64_t bytes, const unsigned char* sum) {
   if (op.whose == ourselves) {
     base::copy(static_cast<unsigned char*>(op.result) + (at - op.share.first), sum, static_cast<size_t>(bytes));
     return true;
@@ -183,17 +183,17 @@ bool hand_out(const Operation& op, int64_t at, int64_t bytes, const unsigned cha
 }
 
 bool combine(void* of, const Step& /*step*/) {
-  auto& op = *static_cast<Operation*>(of);
+  auto& op = *static_cast<PeerCopyOperation*>(of);
   op.failed = same_bytes(op) ? 0 : 1;
   if (op.failed != 0 || op.share.count == 0) return true;
-  const Scratch scratch;
+  const PieceMemory scratch;
   if (scratch.first() == nullptr) {
     op.failed = 1;
     op.way.note_error(core::no_memory);
     return true;
   }
   const int64_t size = op.reducer->type->size;
-  const int64_t most = Scratch::piece_bytes / size * size;
+  const int64_t most = PieceMemory::piece_bytes / size * size;
   for (int64_t i = 0; i < op.share.count; i += most) {
     const int64_t n = std::min(most, op.share.count - i);
     const int64_t at = op.share.first + i;
@@ -207,23 +207,23 @@ bool combine(void* of, const Step& /*step*/) {
 
 // When all others have told that they are done.
 bool end(void* of, const Step& /*step*/) {
-  const auto& op = *static_cast<const Operation*>(of);
+  const auto& op = *static_cast<const PeerCopyOperation*>(of);
   const bool whole = std::all_of(op.others_failed, op.others_failed + op.comm.size, [](uint8_t f) { return f == 0; });
   if (!whole) op.way.note_error(core::other_error);
   return true;
 }
 
-Operation* make(Schedule& way) {
+PeerCopyOperation* make(Schedule& way) {
   const Comm& comm = way.comm();
-  void* memory = way.bytes(sizeof(Operation));
+  void* memory = way.bytes(sizeof(PeerCopyOperation));
   void* notices = way.bytes(comm.size * static_cast<int64_t>(sizeof(Notice)));
   void* failed = way.bytes(comm.size);
   if (memory == nullptr || notices == nullptr || failed == nullptr) return nullptr;
-  static_assert(std::is_trivially_destructible_v<Operation>);
-  return new (memory) Operation{.way = way,
-                                .comm = way.comm(),
-                                .theirs = static_cast<Notice*>(notices),
-                                .others_failed = static_cast<uint8_t*>(failed)};
+  static_assert(std::is_trivially_destructible_v<PeerCopyOperation>);
+  return new (memory) PeerCopyOperation{.way = way,
+                                        .comm = way.comm(),
+                                        .theirs = static_cast<Notice*>(notices),
+                                        .others_failed = static_cast<uint8_t*>(failed)};
 }
 
 template <class Step>
@@ -233,7 +233,7 @@ void each_other(const Comm& comm, Step step) {
 
 // All steps: `work` between the news that buffers are there and that they are free again, `after` at the end.
 template <class Work, class After>
-void meet(Operation& op, const Otherwise& otherwise, Work work, After after) {
+void meet(PeerCopyOperation& op, const Otherwise& otherwise, Work work, After after) {
   Schedule& way = op.way;
   way.call(open, &op);
   each_other(op.comm, [&](int32_t r) { way.receive({op.theirs + r, sizeof(Notice), &byte_type}, r); });
@@ -258,7 +258,7 @@ struct Nothing {
 template <class After = Nothing>
 void reduction(Schedule& way, const void* send, void* result, int64_t total, const Share& mine, int32_t whose,
                const Reducer& reducer, const Otherwise& otherwise, After after = {}) {
-  Operation* op = make(way);
+  PeerCopyOperation* op = make(way);
   if (op == nullptr) return;
   op->data = send;
   op->data_bytes = op->mine.bytes = total;
@@ -312,7 +312,7 @@ void reduce_scatter(Schedule& way, const void* send, void* receive, const Array&
 namespace {
 
 // The blocks of all others to where they belong.
-void take_all(Operation& op, const Blocks& to) {
+void take_all(PeerCopyOperation& op, const Blocks& to) {
   each_other(op.comm, [&](int32_t r) { op.way.call(take, &op, r, to[r]); });
 }
 
@@ -321,7 +321,7 @@ void take_all(Operation& op, const Blocks& to) {
 void allgather(Schedule& way, const Block& mine, const Blocks& all, const Otherwise& otherwise) {
   const Comm& comm = way.comm();
   const Block own = mine.in_place() ? all[comm.rank] : mine;
-  Operation* op = make(way);
+  PeerCopyOperation* op = make(way);
   void* const packed = own.type->contiguous ? own.data : way.bytes(own.bytes());
   if (op == nullptr || way.error() != core::no_error) return;
   if (packed != own.data) way.copy(own, {packed, own.bytes(), &byte_type});
@@ -341,7 +341,7 @@ void alltoall(Schedule& way, const Blocks& from, const Blocks& to, const Otherwi
   const Blocks& out = from.in_place() ? to : from;
   const int64_t bytes = out[0].bytes();
   const bool stays = !from.in_place() && out[0].type->contiguous && out[0].type->size == out[0].type->extent;
-  Operation* op = make(way);
+  PeerCopyOperation* op = make(way);
   auto* const data = static_cast<unsigned char*>(stays ? out[0].data : way.bytes(comm.size * bytes));
   if (op == nullptr || way.error() != core::no_error) return;
   for (int32_t r = 0; !stays && r < comm.size; ++r) {

@@ -63,8 +63,8 @@ bool SharedRegion::make_boards() {
   }
   char* const memory = share_memory(bytes, our_memory_[0]);  // zeros: no rank has posted or passed anything
   if (memory == nullptr) return false;
-  head_ = reinterpret_cast<Head*>(memory);
-  boards_ = reinterpret_cast<Board*>(memory + sizeof(Head));
+  head_ = reinterpret_cast<RegionHead*>(memory);
+  boards_ = reinterpret_cast<Board*>(memory + sizeof(RegionHead));
   ours_ = &boards_[rank_];
   ours_->sample_at = reinterpret_cast<uint64_t>(&sample_);
   wakeup_.find();

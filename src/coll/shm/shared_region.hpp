@@ -194,7 +194,7 @@ class SharedRegion {
   static_assert(2 * lines == 1 << phase_turn_bits);
   static_assert(half_bytes <= half_bytes_most && collective_count <= call::collective_most);
   static constexpr uint64_t closed = uint64_t{1} << 63;
-  struct alignas(128) Head {
+  struct alignas(128) RegionHead {
     std::atomic<uint64_t> breaks;  // the operation that breaks the region; 0: none does
     std::atomic<bool> broken;      // the counters are closed
     std::atomic<int32_t> error;    // the class of that operation
@@ -214,7 +214,7 @@ class SharedRegion {
   [[nodiscard]] static SharedRegion& made(core::Comm& comm);
   [[nodiscard]] static SharedRegion* made_with_boards(core::Comm& comm);
   [[nodiscard]] bool make_boards();
-  static size_t boards_bytes(int32_t size) { return sizeof(Head) + static_cast<size_t>(size) * sizeof(Board); }
+  static size_t boards_bytes(int32_t size) { return sizeof(RegionHead) + static_cast<size_t>(size) * sizeof(Board); }
 
   unsigned char* place(int32_t rank, int64_t phase) const {
     if (!in_lines_) return areas_ + rank * area_ + phase / 2 % depth_ * chunk_bytes_;
@@ -264,7 +264,7 @@ class SharedRegion {
   const int32_t size_;
   const int32_t rank_;
   MemberWakeup wakeup_;
-  Head* head_ = nullptr;
+  RegionHead* head_ = nullptr;
   Board* boards_ = nullptr;
   Board* ours_ = nullptr;
   unsigned char* areas_ = nullptr;

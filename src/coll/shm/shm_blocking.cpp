@@ -24,7 +24,7 @@ int64_t batch(const SharedRegion& region) {
 }
 
 // The pieces of data that go in phases: `at` and bytes of each.
-struct Pieces {
+struct PhasePieces {
   int64_t total;
   int64_t each;
 
@@ -35,7 +35,7 @@ struct Pieces {
 
 // The pieces of a root's data, or of data for it. Readers copy a piece while the writer makes the next one, so that
 // small pieces let them begin early; each costs as much as copying 4 KiB.
-Pieces pieces_of_root(const SharedRegion& region, int64_t total) {
+PhasePieces pieces_of_root(const SharedRegion& region, int64_t total) {
   constexpr int64_t least = 8 << 10;
   if (region.in_lines()) return {total, region.place_bytes()};
   return {total, std::min(region.place_bytes(), std::max(least, total / 4 / least * least))};
@@ -57,7 +57,7 @@ void take_of_all(const SharedRegion& region, const unsigned char* place, const B
 // All ranks post in every phase, and read in every phase: `write(piece, place)`, `read(piece, phase)`, which is false
 // when the region is broken.
 template <class Write, class Read>
-void exchange(SharedRegion& region, const Pieces& pieces, Write write, Read read) {
+void exchange(SharedRegion& region, const PhasePieces& pieces, Write write, Read read) {
   const int64_t count = pieces.count();
   const int64_t together = batch(region);
   for (int64_t begin = 0; begin < count; begin += together) {
@@ -115,7 +115,7 @@ bool combine(SharedRegion& region, int64_t phase, int32_t end, int64_t offset, i
 
 // Each rank posts the data that others reduce, reduces its share of all data, and posts that for `taker`, or for all
 // (-1).
-void reduce_in_shares(SharedRegion& region, const void* send, void* receive, const Pieces& pieces,
+void reduce_in_shares(SharedRegion& region, const void* send, void* receive, const PhasePieces& pieces,
                       const Reducer& reducer, int32_t taker) {
   const int64_t size = reducer.type->size;
   const bool takes = taker < 0 || taker == region.rank();
@@ -175,7 +175,8 @@ int64_t whole(int64_t place, const Reducer& reducer) {
   return place / reducer.type->size * reducer.type->size;
 }
 
-[[gnu::always_inline]] inline Entry enter_region(core::Comm& comm, const Choices& choices, const Wanted& wanted) {
+[[gnu::always_inline]] inline RegionEntry enter_region(core::Comm& comm, const Choices& choices,
+                                                       const WantedOperation& wanted) {
   SharedRegion* region = SharedRegion::of(comm);
   if (region == nullptr) return {};
   const bool together = wanted.root == SharedRegion::everybody && wanted.collective != Collective::scan;
@@ -215,13 +216,13 @@ int64_t whole(int64_t place, const Reducer& reducer) {
 
 }  // namespace
 
-Entry enter(core::Comm& comm, const Wanted& wanted) {
+RegionEntry enter(core::Comm& comm, const WantedOperation& wanted) {
   const Choices& choices = choices_of(comm);
   if (comm.size == 1 || !choices.in_regions) return {nullptr, choices.otherwise};
   return enter_region(comm, choices, wanted);
 }
 
-[[gnu::cold]] Entry enter_behind_offload(core::Comm& comm, const Wanted& wanted) {
+[[gnu::cold]] RegionEntry enter_behind_offload(core::Comm& comm, const WantedOperation& wanted) {
   const Choices& choices = choices_of(comm);
   if (comm.size == 1 || !choices.regions_behind) return {};
   return enter_region(comm, choices, wanted);
@@ -234,7 +235,7 @@ int32_t barrier(SharedRegion& region) {
 
 int32_t bcast(SharedRegion& region, const Block& data, int32_t root) {
   region.use_halves(data.bytes());
-  const Pieces pieces = pieces_of_root(region, data.bytes());
+  const PhasePieces pieces = pieces_of_root(region, data.bytes());
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t phase = region.next();
     if (region.rank() == root) {
@@ -254,7 +255,7 @@ int32_t bcast(SharedRegion& region, const Block& data, int32_t root) {
 
 int32_t gather(SharedRegion& region, const Block& mine, const Blocks& all, int64_t block_bytes, int32_t root) {
   region.use_halves(block_bytes);
-  const Pieces pieces = pieces_of_root(region, block_bytes);
+  const PhasePieces pieces = pieces_of_root(region, block_bytes);
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t phase = region.next();
     if (region.rank() != root) {
@@ -304,7 +305,7 @@ int32_t scatter(SharedRegion& region, const Blocks& all, const Block& mine, int6
   const int64_t place_bytes = region.place_bytes();
   if (block_bytes <= SharedRegion::line_bytes && block_bytes * region.size() > SharedRegion::line_bytes)
     return scatter_lines(region, all, mine, block_bytes, root);
-  const Pieces pieces{block_bytes, place_bytes / region.size()};
+  const PhasePieces pieces{block_bytes, place_bytes / region.size()};
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t phase = region.next();
     if (region.rank() == root) {
@@ -329,7 +330,7 @@ int32_t scatter(SharedRegion& region, const Blocks& all, const Block& mine, int6
 int32_t allgather(SharedRegion& region, const Block& mine, const Blocks& all, int64_t largest_bytes) {
   if (region.is_single_copy()) return single_copy::allgather(region, mine, all);
   const Block own = mine.in_place() ? all[region.rank()] : mine;
-  const Pieces pieces{largest_bytes, region.place_bytes()};
+  const PhasePieces pieces{largest_bytes, region.place_bytes()};
   auto bytes = [&](const Block& block, int64_t i) { return std::min(pieces.bytes(i), block.bytes() - pieces.at(i)); };
   exchange(
       region, pieces,
@@ -349,7 +350,7 @@ int32_t allgather(SharedRegion& region, const Block& mine, const Blocks& all, in
 int32_t alltoall(SharedRegion& region, const Blocks& from, const Blocks& to, int64_t block_bytes) {
   if (region.is_single_copy()) return single_copy::alltoall(region, from, to);
   const int64_t place_bytes = region.place_bytes();
-  const Pieces pieces{block_bytes, place_bytes / region.size()};
+  const PhasePieces pieces{block_bytes, place_bytes / region.size()};
   exchange(
       region, pieces,
       [&](int64_t i, unsigned char* place) {
@@ -372,7 +373,7 @@ int32_t alltoallv(SharedRegion& region, const Blocks& from, const Blocks& to) {
   if (region.is_single_copy()) return single_copy::alltoall(region, from, to);
   const bool in_place = from.in_place();
   const Blocks& out = in_place ? to : from;
-  const Slots slots(region.place_bytes() - Slots::head, region.size());
+  const CollectiveSlots slots(region.place_bytes() - CollectiveSlots::head, region.size());
   const int64_t phase = region.next();
   unsigned char* const place = region.open(phase);
   if (place == nullptr) return region.end();
@@ -380,7 +381,7 @@ int32_t alltoallv(SharedRegion& region, const Blocks& from, const Blocks& to) {
   for (int32_t r = 0; r < region.size(); ++r) {
     if (r == region.rank()) continue;
     const Block block = out[r];
-    slots.put_beginning(block, place + Slots::head + r * slots.bytes());
+    slots.put_beginning(block, place + CollectiveSlots::head + r * slots.bytes());
     largest = std::max(largest, block.bytes());
   }
   std::memcpy(place, &largest, sizeof largest);
@@ -392,16 +393,16 @@ int32_t alltoallv(SharedRegion& region, const Blocks& from, const Blocks& to) {
     int64_t their_largest = 0;
     std::memcpy(&their_largest, theirs, sizeof their_largest);
     largest = std::max(largest, their_largest);
-    const unsigned char* const slot = theirs + Slots::head + region.rank() * slots.bytes();
+    const unsigned char* const slot = theirs + CollectiveSlots::head + region.rank() * slots.bytes();
     const Block block = to[r];
-    sizes[r] = Slots::size(slot);
+    sizes[r] = CollectiveSlots::size(slot);
     if (sizes[r] < 0 || sizes[r] > block.bytes()) return region.truncate(r, sizes[r], block.bytes());
     slots.take_beginning(slot, block);
   });
   if (!begun || region.end() != core::no_error) return region.end();
   region.pass(phase);
 
-  const Pieces pieces{std::max<int64_t>(0, largest - slots.room()), slots.bytes()};
+  const PhasePieces pieces{std::max<int64_t>(0, largest - slots.room()), slots.bytes()};
   const auto rest = [&](int64_t total, int64_t i) {
     return std::clamp<int64_t>(total - slots.room() - pieces.at(i), 0, pieces.each);
   };
@@ -430,12 +431,12 @@ int32_t reduce(SharedRegion& region, const void* send, void* receive, int64_t co
   constexpr int64_t shares_from = 4096;
   const int64_t total = count * reducer.type->size;
   region.use_halves(total);
-  const Pieces pieces{total, whole(region.place_bytes(), reducer)};
+  const PhasePieces pieces{total, whole(region.place_bytes(), reducer)};
   if (total >= shares_from && region.size() > 2) {
     reduce_in_shares(region, send, receive, pieces, reducer, root);
     return region.end();
   }
-  const Pieces parts{total, whole(std::min(pieces.each, pieces_of_root(region, total).each), reducer)};
+  const PhasePieces parts{total, whole(std::min(pieces.each, pieces_of_root(region, total).each), reducer)};
   // The root's own data come first where the order is free, or where it is the last rank: then the result grows in the
   // user's memory.
   const bool at_once = reducer.commutative || root == region.size() - 1;
@@ -474,7 +475,7 @@ int32_t allreduce(SharedRegion& region, const void* send, void* receive, int64_t
   if (region.is_single_copy()) return single_copy::allreduce(region, send, receive, count, reducer);
   constexpr int64_t shares_from = 2048;
   const int64_t total = count * reducer.type->size;
-  const Pieces pieces{total, whole(region.place_bytes(), reducer)};
+  const PhasePieces pieces{total, whole(region.place_bytes(), reducer)};
   if (total >= shares_from) {
     reduce_in_shares(region, send, receive, pieces, reducer, -1);
     return region.end();
@@ -496,7 +497,7 @@ int32_t scan(SharedRegion& region, const void* send, void* receive, int64_t coun
   if (region.is_single_copy()) return single_copy::scan(region, send, receive, count, reducer, inclusive);
   const int64_t total = count * reducer.type->size;
   region.use_halves(total);
-  const Pieces pieces{total, whole(region.place_bytes(), reducer)};
+  const PhasePieces pieces{total, whole(region.place_bytes(), reducer)};
   const int32_t end = region.rank() + (inclusive ? 1 : 0);
   exchange(
       region, pieces,
@@ -520,7 +521,7 @@ int32_t reduce_scatter(SharedRegion& region, const void* send, void* receive, co
   for (int32_t r = 0; r < region.size(); ++r) most = std::max(most, counts[r] * size);
   const int64_t each =
       total * size <= region.place_bytes() ? most : whole(region.place_bytes() / region.size(), reducer);
-  const Pieces pieces{most, each};
+  const PhasePieces pieces{most, each};
   const char* mine = static_cast<const char*>(send);
   for (int32_t r = 0; r < region.rank(); ++r) mine += counts[r] * size;
   // The part of a rank's block that goes in a phase, and its place: one behind the other.

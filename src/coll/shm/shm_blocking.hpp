@@ -16,7 +16,7 @@
 namespace weft::coll::shm_blocking {
 
 // An operation that begins.
-struct Wanted {
+struct WantedOperation {
   Collective collective;
   int64_t bytes;                           // as the table counts them
   int64_t posted;                          // by a rank in all, through chunks
@@ -27,12 +27,12 @@ struct Wanted {
 };
 
 // The room for it, ready. nullptr: it ends with an error, goes by messages, or may be offloaded (ask_offload).
-struct Entry {
+struct RegionEntry {
   SharedRegion* region = nullptr;
   int32_t error = SharedRegion::go_by_messages;
 };
-[[nodiscard]] Entry enter(core::Comm& comm, const Wanted& wanted);
-[[nodiscard]] Entry enter_behind_offload(core::Comm& comm, const Wanted& wanted);
+[[nodiscard]] RegionEntry enter(core::Comm& comm, const WantedOperation& wanted);
+[[nodiscard]] RegionEntry enter_behind_offload(core::Comm& comm, const WantedOperation& wanted);
 
 // For operations that cannot be offloaded.
 struct NoOffload {
@@ -40,7 +40,8 @@ struct NoOffload {
 };
 
 template <class Offloaded>
-[[gnu::cold, gnu::noinline]] Entry offload_first(core::Comm& comm, const Wanted& wanted, const Offloaded& offload) {
+[[gnu::cold, gnu::noinline]] RegionEntry offload_first(core::Comm& comm, const WantedOperation& wanted,
+                                                       const Offloaded& offload) {
   if (const std::optional<int32_t> error = offload()) return {nullptr, *error};
   return enter_behind_offload(comm, wanted);
 }
@@ -48,9 +49,9 @@ template <class Offloaded>
 // `operate` in a region, if that is the way for what is wanted, after `offload` where the communicator may: the error
 // class of the operation. Nothing: it goes by messages.
 template <class Operate, class Offloaded = NoOffload>
-[[nodiscard]] std::optional<int32_t> in_region(core::Comm& comm, const Wanted& wanted, Operate operate,
+[[nodiscard]] std::optional<int32_t> in_region(core::Comm& comm, const WantedOperation& wanted, Operate operate,
                                                Offloaded offload = {}) {
-  Entry entry = enter(comm, wanted);
+  RegionEntry entry = enter(comm, wanted);
   if (entry.region == nullptr && entry.error == ask_offload) [[unlikely]]
     entry = offload_first(comm, wanted, offload);
   const int32_t error = entry.region != nullptr ? operate(*entry.region) : entry.error;

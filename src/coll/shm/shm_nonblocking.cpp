@@ -18,7 +18,7 @@ namespace {
 // ---- Steps
 
 // Once for each time that the operation is performed: a persistent one in its first step, whichever that is.
-void begin_once(Operation& op) {
+void begin_once(ExchangeOperation& op) {
   if (op.number != 0) return;
   op.number = op.buffers.next(op.row);
   op.come = op.wanted.first;
@@ -30,7 +30,7 @@ void begin_once(Operation& op) {
 
 // A block of ours, where the step says.
 bool lay(void* memory, const Step& step) {
-  Operation& op = of(memory);
+  ExchangeOperation& op = of(memory);
   const int64_t bytes = step.to.bytes();
   if (!op.failed && bytes > 0) pack_piece(step.to, 0, op.buffers.place(op.row, op.number) + step.rank, bytes);
   return true;
@@ -42,7 +42,7 @@ bool lay_and_post(void* memory, const Step& step) {
 }
 
 // Whether there is nothing to wait for of a rank: it has posted, or is lost.
-bool has_come(Operation& op, int32_t rank) {
+bool has_come(ExchangeOperation& op, int32_t rank) {
   if (rank == op.buffers.rank() || op.buffers.has_posted(rank, op.row, op.number)) return true;
   const int32_t lost = op.buffers.lost(rank);
   if (lost != core::no_error) op.fail(lost);
@@ -50,7 +50,7 @@ bool has_come(Operation& op, int32_t rank) {
 }
 
 // Whether a rank is in the same operation.
-void compare(Operation& op, int32_t rank, uint64_t about) {
+void compare(ExchangeOperation& op, int32_t rank, uint64_t about) {
   if (about == op.about) [[likely]]
     return;
   op.failed = true;
@@ -58,14 +58,14 @@ void compare(Operation& op, int32_t rank, uint64_t about) {
 }
 
 // The same when it has posted.
-bool has_come_alike(Operation& op, int32_t rank) {
+bool has_come_alike(ExchangeOperation& op, int32_t rank) {
   if (!has_come(op, rank)) return false;
   if (rank != op.buffers.rank() && !op.failed) compare(op, rank, op.buffers.about(rank, op.row, op.number));
   return true;
 }
 
 // A rank that has nothing to post tells its call, for those that wait for it; false: not yet.
-[[gnu::cold]] bool tell(Operation& op, const Step& step) {
+[[gnu::cold]] bool tell(ExchangeOperation& op, const Step& step) {
   if (op.posts || op.told) return true;
   if (!is_free(&op, step)) return false;
   if (op.buffers.is_free(op.row, op.number)) op.buffers.post(op.row, op.number, op.about);
@@ -74,7 +74,7 @@ bool has_come_alike(Operation& op, int32_t rank) {
 }
 
 // Ranks that each think that another one is the root, which therefore posts nothing, would wait for ever.
-bool is_waiting(Operation& op, const Step& step) {
+bool is_waiting(ExchangeOperation& op, const Step& step) {
   constexpr int32_t patience = 64;  // looks: most find what they look for
   if (++op.looks % patience == 0) (void)tell(op, step);
   return false;
@@ -82,7 +82,7 @@ bool is_waiting(Operation& op, const Step& step) {
 
 // The block of a rank for us, `first_byte` into its data.
 bool take(void* memory, const Step& step) {
-  Operation& op = of(memory);
+  ExchangeOperation& op = of(memory);
   const int64_t bytes = step.to.bytes();
   if (op.failed || bytes == 0) return true;
   unpack_piece(op.buffers.data(step.rank, op.row, op.number) + op.first_byte, step.to, 0, bytes);
@@ -91,7 +91,7 @@ bool take(void* memory, const Step& step) {
 
 // Data of the ranks wanted, in their order.
 bool combine(void* memory, const Step& step) {
-  Operation& op = of(memory);
+  ExchangeOperation& op = of(memory);
   if (op.failed || step.to.count == 0) return true;
   const auto data_of = [&](int32_t r) {
     const void* data = r == op.buffers.rank() ? op.data : op.buffers.data(r, op.row, op.number);
@@ -123,16 +123,16 @@ bool found(void* memory, const Step& /*step*/) {
 }
 
 bool is_founded(void* memory, const Step& /*step*/) {
-  return of(memory).buffers.state() != ExchangeBuffers::State::unfounded;
+  return of(memory).buffers.state() != ExchangeBuffers::BuffersState::unfounded;
 }
 
 bool is_there(void* memory, const Step& /*step*/) {
-  return of(memory).buffers.state() == ExchangeBuffers::State::here;
+  return of(memory).buffers.state() == ExchangeBuffers::BuffersState::here;
 }
 
 // A lost rank frees no place.
 bool is_free(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
+  ExchangeOperation& op = of(memory);
   begin_once(op);
   if (op.buffers.is_free(op.row, op.number)) return true;
   int32_t lost = core::no_error;
@@ -144,7 +144,7 @@ bool is_free(void* memory, const Step& /*step*/) {
 }
 
 bool post(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
+  ExchangeOperation& op = of(memory);
   if (!op.failed) op.buffers.post(op.row, op.number, op.about);
   return true;
 }
@@ -152,7 +152,7 @@ bool post(void* memory, const Step& /*step*/) {
 // Whether all that are wanted have posted, or one differs. Ranks whose data go another way look at the root first: it
 // posts in any case, which others do not where it goes by the exchange buffer.
 bool have_come(void* memory, const Step& step) {
-  Operation& op = of(memory);
+  ExchangeOperation& op = of(memory);
   begin_once(op);
   if (op.root != no_root && !op.failed && !has_come_alike(op, op.root)) return is_waiting(op, step);
   for (; op.come < op.wanted.end && !op.failed; ++op.come) {
@@ -166,7 +166,7 @@ bool goes_on(void* memory, const Step& /*step*/) {
 }
 
 bool finish(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
+  ExchangeOperation& op = of(memory);
   for (int32_t r = op.silent.first; r < op.silent.end && !op.failed; ++r) {
     if (r != op.buffers.rank() && op.buffers.has_posted(r, op.row, op.number))
       compare(op, r, op.buffers.about(r, op.row, op.number));
@@ -205,14 +205,14 @@ bool meets(const Schedule& way, Collective one) {
          (way.repeats() || ExchangeBuffers::may_take(way.comm(), false));
 }
 
-Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted, int32_t root,
-                uint64_t reduction) {
-  void* memory = way.bytes(sizeof(Operation));
+ExchangeOperation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted, int32_t root,
+                        uint64_t reduction) {
+  void* memory = way.bytes(sizeof(ExchangeOperation));
   if (memory == nullptr) return nullptr;
-  static_assert(std::is_trivially_destructible_v<Operation>);
+  static_assert(std::is_trivially_destructible_v<ExchangeOperation>);
   ExchangeBuffers& buffers = ExchangeBuffers::of(way.comm());
   const uint64_t about = call::word(collective, bytes, root, reduction);
-  auto* const op = new (memory) Operation{way, buffers, buffers.take_row(way.repeats()), about, wanted};
+  auto* const op = new (memory) ExchangeOperation{way, buffers, buffers.take_row(way.repeats()), about, wanted};
   op->silent = silent_ranks(way.comm(), collective, root);
   // The order of starting is not that of the steps behind a fence, where others come between: on Comm::local of an
   // intercommunicator, whose ranks wait for different messages of the other side.
@@ -227,7 +227,7 @@ void reduction(Schedule& way, Collective collective, const void* send, int64_t t
                int64_t first, const Block& result, const Reducer& reducer, const Otherwise& otherwise,
                int32_t root = no_root) {
   const int64_t size = reducer.type->size;
-  Operation* op = make(way, collective, total * size, wanted, root, call::details_of(reducer));
+  ExchangeOperation* op = make(way, collective, total * size, wanted, root, call::details_of(reducer));
   if (op == nullptr) return;
   op->reducer = &reducer;
   op->data = send;
@@ -242,19 +242,19 @@ void reduction(Schedule& way, Collective collective, const void* send, int64_t t
 }
 
 // A persistent operation without an exchange buffer starts for the first time: each rank tells each other one.
-struct Heard {
-  Operation& op;
+struct FirstStart {
+  ExchangeOperation& op;
   uint64_t* abouts;  // by rank
   bool yet = false;  // not for the first time
 };
 
 bool is_first_start(void* memory, const Step& /*step*/) {
-  return !std::exchange(static_cast<Heard*>(memory)->yet, true);
+  return !std::exchange(static_cast<FirstStart*>(memory)->yet, true);
 }
 
 bool heard_the_same(void* memory, const Step& /*step*/) {
-  const auto& heard = *static_cast<const Heard*>(memory);
-  Operation& op = heard.op;
+  const auto& heard = *static_cast<const FirstStart*>(memory);
+  ExchangeOperation& op = heard.op;
   op.failed = false;
   for (int32_t r = 0; r < op.buffers.size() && !op.failed; ++r) {
     if (r != op.buffers.rank()) compare(op, r, heard.abouts[r]);
@@ -262,14 +262,14 @@ bool heard_the_same(void* memory, const Step& /*step*/) {
   return !op.failed;
 }
 
-void agree_by_messages(Operation* op, const Otherwise& rest) {
+void agree_by_messages(ExchangeOperation* op, const Otherwise& rest) {
   Schedule& way = op->way;
   const int32_t size = op->buffers.size();
-  void* const memory = way.bytes(sizeof(Heard));
+  void* const memory = way.bytes(sizeof(FirstStart));
   auto* const abouts = static_cast<uint64_t*>(way.bytes(size * static_cast<int64_t>(sizeof(uint64_t))));
   if (memory == nullptr || abouts == nullptr) return;
-  static_assert(std::is_trivially_destructible_v<Heard>);
-  auto* const heard = new (memory) Heard{*op, abouts};
+  static_assert(std::is_trivially_destructible_v<FirstStart>);
+  auto* const heard = new (memory) FirstStart{*op, abouts};
   way.when(is_first_start, heard, [&] {
     for (int32_t i = 1; i < size; ++i) {
       const int32_t from = (op->buffers.rank() + size - i) % size;
@@ -287,12 +287,12 @@ void agree_by_messages(Operation* op, const Otherwise& rest) {
 
 void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, uint64_t reduction,
            const Otherwise& rest) {
-  Operation* op = make(way, collective, bytes, all_of(way.comm()), root, reduction);
+  ExchangeOperation* op = make(way, collective, bytes, all_of(way.comm()), root, reduction);
   if (op == nullptr) return;
   op->about |= call::by_messages;
   op->root = root;
   if (op->row == ExchangeBuffers::no_row) return agree_by_messages(op, rest);
-  if (op->buffers.state() == ExchangeBuffers::State::none) return way.behind_meeting(rest);
+  if (op->buffers.state() == ExchangeBuffers::BuffersState::none) return way.behind_meeting(rest);
   op->posts = true;
   at(op, nothing, [&] {
     way.wait(is_free, op);
@@ -304,14 +304,14 @@ void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, ui
 }
 
 void barrier(Schedule& way, const Otherwise& otherwise) {
-  Operation* op = make(way, Collective::barrier, 0, all_of(way.comm()));
+  ExchangeOperation* op = make(way, Collective::barrier, 0, all_of(way.comm()));
   meet(
       op, true, otherwise, [&] { way.call(post, op); }, nothing);
 }
 
 void bcast(Schedule& way, const Block& data, int32_t root, const Otherwise& otherwise) {
   const bool is_root = way.comm().rank == root;
-  Operation* op = make(way, Collective::bcast, data.bytes(), is_root ? nobody : Ranks{root, root + 1}, root);
+  ExchangeOperation* op = make(way, Collective::bcast, data.bytes(), is_root ? nobody : Ranks{root, root + 1}, root);
   meet(
       op, is_root, otherwise, [&] { way.call(lay_and_post, op, 0, data); }, [&] { way.call(take, op, root, data); });
 }
@@ -319,7 +319,7 @@ void bcast(Schedule& way, const Block& data, int32_t root, const Otherwise& othe
 void gather(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise) {
   const Comm& comm = way.comm();
   const bool is_root = comm.rank == root;
-  Operation* op = make(way, Collective::gather, all[0].bytes(), is_root ? all_of(comm) : nobody, root);
+  ExchangeOperation* op = make(way, Collective::gather, all[0].bytes(), is_root ? all_of(comm) : nobody, root);
   meet(
       op, !is_root, otherwise, [&] { way.call(lay_and_post, op, 0, mine); },
       [&] {
@@ -334,7 +334,7 @@ void scatter(Schedule& way, const Blocks& all, const Block& mine, int32_t root, 
   const Comm& comm = way.comm();
   const bool is_root = comm.rank == root;
   const int64_t bytes = all[0].bytes();
-  Operation* op = make(way, Collective::scatter, bytes, is_root ? nobody : Ranks{root, root + 1}, root);
+  ExchangeOperation* op = make(way, Collective::scatter, bytes, is_root ? nobody : Ranks{root, root + 1}, root);
   if (op == nullptr) return;
   op->first_byte = comm.rank * bytes;
   meet(
@@ -352,7 +352,7 @@ void scatter(Schedule& way, const Blocks& all, const Block& mine, int32_t root, 
 void allgather(Schedule& way, const Block& mine, const Blocks& all, int64_t total, const Otherwise& otherwise) {
   const Comm& comm = way.comm();
   const Collective collective = all.regular() ? Collective::allgather : Collective::allgatherv;
-  Operation* op = make(way, collective, total, all_of(comm));
+  ExchangeOperation* op = make(way, collective, total, all_of(comm));
   meet(
       op, true, otherwise, [&] { way.call(lay_and_post, op, 0, mine.in_place() ? all[comm.rank] : mine); },
       [&] {
@@ -367,7 +367,7 @@ void alltoall(Schedule& way, const Blocks& from, const Blocks& to, const Otherwi
   const Comm& comm = way.comm();
   const Blocks& out = from.in_place() ? to : from;
   const int64_t bytes = to[0].bytes();
-  Operation* op = make(way, Collective::alltoall, bytes, all_of(comm));
+  ExchangeOperation* op = make(way, Collective::alltoall, bytes, all_of(comm));
   if (op == nullptr) return;
   op->first_byte = comm.rank * bytes;
   meet(

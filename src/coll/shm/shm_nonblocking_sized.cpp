@@ -15,13 +15,13 @@ namespace {
 constexpr unsigned char in_message = 255;
 static_assert(ExchangeBuffers::place_bytes < in_message);
 
-bool has_room(const Operation& op, int64_t laid, int64_t bytes) {
+bool has_room(const ExchangeOperation& op, int64_t laid, int64_t bytes) {
   return op.blocks + laid + bytes <= ExchangeBuffers::place_bytes;
 }
 
 // The step's block for a rank.
 bool lay_sized(void* memory, const Step& step) {
-  Operation& op = of(memory);
+  ExchangeOperation& op = of(memory);
   if (op.failed) return true;
   unsigned char* const place = op.buffers.place(op.row, op.number);
   const int64_t bytes = step.to.bytes();
@@ -35,7 +35,7 @@ bool lay_sized(void* memory, const Step& step) {
 
 // The block of a rank for us; true if it follows in a message.
 bool follows(void* memory, const Step& step) {
-  Operation& op = of(memory);
+  ExchangeOperation& op = of(memory);
   if (op.failed) return false;
   const unsigned char* const place = op.buffers.data(step.rank, op.row, op.number);
   const int32_t ours = op.blocks > 1 ? op.buffers.rank() : 0;
@@ -52,12 +52,12 @@ bool follows(void* memory, const Step& step) {
   return false;
 }
 
-void take_or_receive(Operation* op, int32_t rank, const Block& to) {
+void take_or_receive(ExchangeOperation* op, int32_t rank, const Block& to) {
   op->way.when(
       follows, op, [&] { op->way.receive(to, rank); }, rank, to);
 }
 
-void lay_all(Operation* op, const Blocks& all, int32_t but) {
+void lay_all(ExchangeOperation* op, const Blocks& all, int32_t but) {
   for (int32_t r = 0; r < op->blocks; ++r) {
     op->way.call(lay_sized, op, r, r != but ? all[r] : Block{nullptr, 0, &byte_type});
   }
@@ -66,7 +66,7 @@ void lay_all(Operation* op, const Blocks& all, int32_t but) {
 
 // Those that lay_all() leaves out.
 template <class Send>
-void each_without_room(const Operation& op, const Blocks& all, int32_t but, Send send) {
+void each_without_room(const ExchangeOperation& op, const Blocks& all, int32_t but, Send send) {
   int64_t laid = 0;
   for (int32_t r = 0; r < op.blocks; ++r) {
     if (r == but) continue;
@@ -84,7 +84,7 @@ void each_without_room(const Operation& op, const Blocks& all, int32_t but, Send
 void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise) {
   const Comm& comm = way.comm();
   const bool is_root = comm.rank == root;
-  Operation* op = make(way, Collective::gatherv, 0, is_root ? all_of(comm) : nobody, root);
+  ExchangeOperation* op = make(way, Collective::gatherv, 0, is_root ? all_of(comm) : nobody, root);
   if (op == nullptr) return;
   op->blocks = 1;
   meet(
@@ -107,7 +107,7 @@ void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, 
 void scatterv(Schedule& way, const Blocks& all, const Block& mine, int32_t root, const Otherwise& otherwise) {
   const Comm& comm = way.comm();
   const bool is_root = comm.rank == root;
-  Operation* op = make(way, Collective::scatterv, 0, is_root ? nobody : Ranks{root, root + 1}, root);
+  ExchangeOperation* op = make(way, Collective::scatterv, 0, is_root ? nobody : Ranks{root, root + 1}, root);
   if (op == nullptr) return;
   op->blocks = comm.size;
   meet(
@@ -123,7 +123,7 @@ void alltoallv(Schedule& way, const Blocks& from, const Blocks& to, const Otherw
   const Comm& comm = way.comm();
   const bool in_place = from.in_place();
   const Blocks& out = in_place ? to : from;
-  Operation* op = make(way, Collective::alltoallv, 0, all_of(comm));
+  ExchangeOperation* op = make(way, Collective::alltoallv, 0, all_of(comm));
   if (op == nullptr) return;
   op->blocks = comm.size;
   const auto send = [&](int32_t r, const Block& block) {

@@ -17,7 +17,7 @@ struct Ranks {
 };
 
 // One operation of this rank. It lies in the schedule's memory.
-struct Operation {
+struct ExchangeOperation {
   Schedule& way;
   ExchangeBuffers& buffers;
   int32_t row;
@@ -46,13 +46,13 @@ struct Operation {
   }
 };
 
-inline Operation& of(void* memory) {
-  return *static_cast<Operation*>(memory);
+inline ExchangeOperation& of(void* memory) {
+  return *static_cast<ExchangeOperation*>(memory);
 }
 
 // nullptr, and the error noted, without memory.
-Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted, int32_t root = no_root,
-                uint64_t reduction = 0);
+ExchangeOperation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks& wanted,
+                        int32_t root = no_root, uint64_t reduction = 0);
 
 inline Ranks all_of(const Comm& comm) {
   return {0, comm.size};
@@ -77,9 +77,9 @@ bool finish(void* memory, const Step& step);
 
 // The steps, where there are exchange buffers.
 template <class Steps>
-void at(Operation* op, const Otherwise& otherwise, Steps steps) {
+void at(ExchangeOperation* op, const Otherwise& otherwise, Steps steps) {
   Schedule& way = op->way;
-  if (op->buffers.state() == ExchangeBuffers::State::here) return steps();
+  if (op->buffers.state() == ExchangeBuffers::BuffersState::here) return steps();
   way.call(begin, op);
   way.call(found, op);
   way.wait(is_founded, op);
@@ -89,7 +89,7 @@ void at(Operation* op, const Otherwise& otherwise, Steps steps) {
 // All steps. `lays` names those that lay data and post, if this rank posts any; `sends` those behind that, whose data
 // follow in messages; `takes` those that take what has come.
 template <class Lays, class Takes, class Sends = decltype(nothing)>
-void meet(Operation* op, bool posts, const Otherwise& otherwise, Lays lays, Takes takes, Sends sends = {}) {
+void meet(ExchangeOperation* op, bool posts, const Otherwise& otherwise, Lays lays, Takes takes, Sends sends = {}) {
   if (op == nullptr) return;
   Schedule& way = op->way;
   op->posts = posts;

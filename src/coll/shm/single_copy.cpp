@@ -22,7 +22,7 @@ namespace {
 using core::MemoryRef;
 
 // Memory for an operation; without it the region breaks.
-class Memory {
+class OperationMemory {
  public:
   [[nodiscard]] unsigned char* take(SharedRegion& region, int64_t bytes) {
     data_.reset(new (std::nothrow) unsigned char[static_cast<size_t>(bytes)]);
@@ -151,7 +151,7 @@ Share bytes_of(int64_t count, int64_t size, int32_t rank, int32_t ranks) {
 int32_t allgather(SharedRegion& region, const Block& mine, const Blocks& all) {
   const Block own = mine.in_place() ? all[region.rank()] : mine;
   const int64_t phase = region.next();
-  Memory packed;
+  OperationMemory packed;
   const void* data = own.data;
   if (!own.type->contiguous && own.bytes() > 0) {
     unsigned char* const aside = packed.take(region, own.bytes());
@@ -179,7 +179,7 @@ namespace {
 enum class Lies : uint8_t { in_slot, with_user, aside };
 
 // A large block that is reached without the kernel does not go through its slot.
-Lies lies_of(const Block& block, const Slots& slots, bool in_place) {
+Lies lies_of(const Block& block, const CollectiveSlots& slots, bool in_place) {
   constexpr int64_t large = 16 << 10;
   const bool may_stay = !in_place && block.type->contiguous;
   if (!slots.has_room(block.bytes())) return may_stay ? Lies::with_user : Lies::aside;
@@ -201,9 +201,9 @@ bool is_in_slot(const unsigned char* slot) {
 
 int32_t alltoall(SharedRegion& region, const Blocks& from, const Blocks& to) {
   region.use_chunks(SharedRegion::most_area);
-  const Slots slots(region.place_bytes(), region.size());
+  const CollectiveSlots slots(region.place_bytes(), region.size());
   static_assert(SharedRegion::most_areas / most_sharing / 2 / most_sharing >=
-                Slots::head + static_cast<int64_t>(sizeof(MemoryRef)));
+                CollectiveSlots::head + static_cast<int64_t>(sizeof(MemoryRef)));
   const bool in_place = from.in_place();
   const Blocks& out = in_place ? to : from;
   bool all_here = true;
@@ -215,7 +215,7 @@ int32_t alltoall(SharedRegion& region, const Blocks& from, const Blocks& to) {
     if (lies == Lies::aside) aside_bytes += block.bytes();
     return true;
   });
-  Memory memory;
+  OperationMemory memory;
   unsigned char* aside = aside_bytes > 0 ? memory.take(region, aside_bytes) : nullptr;
   if (aside_bytes > 0 && aside == nullptr) return region.end();
 
@@ -240,7 +240,7 @@ int32_t alltoall(SharedRegion& region, const Blocks& from, const Blocks& to) {
       aside += block.bytes();
     }
     const MemoryRef there = name(data, block.bytes());
-    std::memcpy(Slots::data(slot), &there, sizeof there);
+    std::memcpy(CollectiveSlots::data(slot), &there, sizeof there);
     return true;
   });
   region.post(phase);
@@ -251,17 +251,17 @@ int32_t alltoall(SharedRegion& region, const Blocks& from, const Blocks& to) {
     if (theirs == nullptr) return false;
     const Block block = to[r];
     const unsigned char* const slot = theirs + region.rank() * slots.bytes();
-    const int64_t bytes = Slots::size(slot);
+    const int64_t bytes = CollectiveSlots::size(slot);
     if (bytes < 0 || bytes > block.bytes()) {
       region.truncate(r, bytes, block.bytes());
       return false;
     }
     if (is_in_slot(slot) && slots.has_room(bytes)) {
-      Slots::take(slot, block);
+      CollectiveSlots::take(slot, block);
       return true;
     }
     MemoryRef there{};
-    std::memcpy(&there, Slots::data(slot), sizeof there);
+    std::memcpy(&there, CollectiveSlots::data(slot), sizeof there);
     return read_block(region, r, there, block, bytes);
   });
   if (!taken) return region.end();
@@ -288,7 +288,7 @@ int32_t reduce(SharedRegion& region, const void* send, void* receive, int64_t co
     return region.end();
   }
   const Share mine = bytes_of(count, size, region.rank(), region.size());
-  Memory memory;
+  OperationMemory memory;
   unsigned char* const result = is_root ? offset(receive, mine.first) : memory.take(region, mine.count);
   if (result == nullptr || !reduce_share(region, phase, send, total, mine, reducer, result, in_place))
     return region.end();
@@ -344,7 +344,7 @@ int32_t reduce_scatter(SharedRegion& region, const void* send, void* receive, co
   }
   // In place the result goes where others still read.
   const bool in_place = send == receive;
-  Memory memory;
+  OperationMemory memory;
   void* result = receive;
   if (in_place) result = memory.take(region, mine.count);
   if (in_place && result == nullptr) return region.end();
@@ -366,7 +366,7 @@ int32_t scan(SharedRegion& region, const void* send, void* receive, int64_t coun
   // Where the sum up to our data is, for the next rank; that of the first rank is there.
   const void* shown = send;
   unsigned char* sums = nullptr;
-  Memory memory;
+  OperationMemory memory;
   if (inclusive && !(first && in_place)) {
     sums = static_cast<unsigned char*>(receive);
     if (!first) shown = sums;

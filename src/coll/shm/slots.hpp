@@ -12,13 +12,13 @@
 
 namespace weft::coll {
 
-class Slots {
+class CollectiveSlots {
  public:
   // Of a slot and of a place, before the data: these begin with a cache line, since copies by `rep movsb` to other
   // offsets of a page took twice as long.
   static constexpr int64_t head = 64;
 
-  Slots(int64_t place_bytes, int32_t count) : bytes_(place_bytes / count / head * head) {}
+  CollectiveSlots(int64_t place_bytes, int32_t count) : bytes_(place_bytes / count / head * head) {}
 
   int64_t bytes() const { return bytes_; }
   int64_t room() const { return bytes_ - head; }
