@@ -121,7 +121,7 @@ TEST(Agreement, OfManyRanksTakesTwentyRoundsAndFewBytes) {
   EXPECT_LT(allocated - before, few_bytes);
   std::set<int32_t> partners;
   for (const Step& step : schedule.steps()) {
-    if (step.kind == Step::Kind::send || step.kind == Step::Kind::receive) partners.insert(step.rank);
+    if (step.kind == Step::StepKind::send || step.kind == Step::StepKind::receive) partners.insert(step.rank);
   }
   EXPECT_EQ(partners.size(), 40U);
 }

@@ -22,8 +22,8 @@ TEST(Alltoall, HasSomeRequestsUnderWayAtATime) {
   coll::plan::alltoall(schedule, Blocks(in.data(), 1, word), Blocks(out.data(), 1, word));
   int sends = 0, most = 0, all = 0;
   for (const coll::Step& step : schedule.steps()) {
-    if (step.kind == coll::Step::Kind::fence) sends = 0;
-    if (step.kind != coll::Step::Kind::send) continue;
+    if (step.kind == coll::Step::StepKind::fence) sends = 0;
+    if (step.kind != coll::Step::StepKind::send) continue;
     most = std::max(most, ++sends);
     ++all;
   }

@@ -251,7 +251,7 @@ class Simulation {
     const auto& steps = schedules_[rank]->steps();
     while (state.next != steps.size()) {
       const Step& step = steps[state.next];
-      if (step.kind == Step::Kind::fence && state.open != 0) break;
+      if (step.kind == Step::StepKind::fence && state.open != 0) break;
       perform(rank, step, sends);
       ++state.next;
       moved = true;
@@ -263,7 +263,7 @@ class Simulation {
     State& state = states_[rank];
     const auto other = static_cast<size_t>(step.rank);
     switch (step.kind) {
-      case Step::Kind::send: {
+      case Step::StepKind::send: {
         Message message{.block = step.from, .data = {}};
         if (sends == Sends::complete_at_once) message.read();
         messages_[{rank, other}].push_back(std::move(message));
@@ -271,21 +271,21 @@ class Simulation {
         if (sends == Sends::wait_for_receives) ++state.open;
         return;
       }
-      case Step::Kind::receive:
+      case Step::StepKind::receive:
         state.receives[other].push_back(step.to);
         ++state.open;
         return;
-      case Step::Kind::copy:
+      case Step::StepKind::copy:
         EXPECT_EQ(coll::copy_block(step.from, step.to), core::no_error);
         return;
-      case Step::Kind::reduce:
+      case Step::StepKind::reduce:
         reducer_.apply(step.from.data, step.to.data, step.from.count);
         return;
-      case Step::Kind::fence:
+      case Step::StepKind::fence:
         return;
-      case Step::Kind::call:
-      case Step::Kind::go:
-      case Step::Kind::wait:
+      case Step::StepKind::call:
+      case Step::StepKind::go:
+      case Step::StepKind::wait:
         FAIL() << "no rank can reach another one's memory here";
     }
   }

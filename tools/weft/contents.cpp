@@ -183,7 +183,7 @@ class PlannedRanks {
     bool moved = take_in(r, rank);
     for (; rank.next != rank.steps.size(); ++rank.next, moved = true) {
       const Step& step = rank.steps[rank.next];
-      if (step.kind == Step::Kind::fence) {
+      if (step.kind == Step::StepKind::fence) {
         if (!rank.open.empty()) moved |= take_in(r, rank);
         if (!rank.open.empty()) break;
       }
@@ -195,22 +195,22 @@ class PlannedRanks {
   void perform(const Step& step, int32_t r, Rank& rank) {
     const auto content = [&](const Block& block) { return rank.memory.read(block.data, block.bytes()); };
     switch (step.kind) {
-      case Step::Kind::send:
+      case Step::StepKind::send:
         messages_[key(r, step.rank)].push_back(content(step.from));
         return;
-      case Step::Kind::receive:
+      case Step::StepKind::receive:
         rank.open.push_back({step.rank, step.to.data});
         return;
-      case Step::Kind::copy:
+      case Step::StepKind::copy:
         rank.memory.write(step.to.data, content(step.from));
         return;
-      case Step::Kind::reduce:
+      case Step::StepKind::reduce:
         rank.memory.write(step.to.data, reduced(content(step.from), content(step.to)));
         return;
-      case Step::Kind::fence:
-      case Step::Kind::call:  // between ranks of one host
-      case Step::Kind::go:
-      case Step::Kind::wait:
+      case Step::StepKind::fence:
+      case Step::StepKind::call:  // between ranks of one host
+      case Step::StepKind::go:
+      case Step::StepKind::wait:
         return;
     }
   }

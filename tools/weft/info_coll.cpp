@@ -122,7 +122,7 @@ bool read_words(const Words& words, Case& asked, bool& help, base::Problem& prob
   return true;
 }
 
-void tell_of(const coll::offload::Component& component, const coll::offload::State& state) {
+void tell_of(const coll::offload::Component& component, const coll::offload::ComponentState& state) {
   printf("WEFT_OFFLOAD: component %s (%s)", component.name, state.text.c_str());
   if (!state.able) {
     printf(" can do nothing on this host: all operations go the other way\n\n");
@@ -176,7 +176,8 @@ std::vector<Choice> choices_of(const Table& table, const Case& asked, const coll
 }
 
 void show(const Table& table, const Case& asked, const coll::offload::Component* component) {
-  const coll::offload::State state = component != nullptr ? component->state() : coll::offload::State();
+  const coll::offload::ComponentState state =
+      component != nullptr ? component->state() : coll::offload::ComponentState();
   const coll::Shape shape = shape_of(asked, component != nullptr && state.able);
   printf("%lld bytes, %d ranks, %d on a host%s\n\n", static_cast<long long>(asked.bytes), shape.ranks,
          shape.ranks_per_host, shape.crowded ? ", more than processors" : "");
@@ -193,7 +194,8 @@ void show(const Table& table, const Case& asked, const coll::offload::Component*
 }
 
 std::string as_json(const Table& table, const Case& asked, const coll::offload::Component* component) {
-  const coll::offload::State state = component != nullptr ? component->state() : coll::offload::State();
+  const coll::offload::ComponentState state =
+      component != nullptr ? component->state() : coll::offload::ComponentState();
   const coll::Shape shape = shape_of(asked, component != nullptr && state.able);
   const auto row = [&](size_t place) {
     return JsonObject()

@@ -42,13 +42,13 @@ int64_t record(Planner& planner, int32_t rank, std::vector<Act>& acts) {
   if (!planner.plan(rank, steps)) return -1;
   bool fenced = false;
   for (const Step& step : steps) {
-    if (step.kind == Step::Kind::fence) {
+    if (step.kind == Step::StepKind::fence) {
       fenced = true;
       continue;
     }
-    const Act::Kind kind = step.kind == Step::Kind::send      ? Act::Kind::send
-                           : step.kind == Step::Kind::receive ? Act::Kind::receive
-                                                              : Act::Kind::work;
+    const Act::Kind kind = step.kind == Step::StepKind::send      ? Act::Kind::send
+                           : step.kind == Step::StepKind::receive ? Act::Kind::receive
+                                                                  : Act::Kind::work;
     acts.emplace_back(kind, fenced, step.rank, kind == Act::Kind::receive ? step.to.bytes() : step.from.bytes());
     fenced = false;
   }

@@ -9,14 +9,14 @@ namespace weft::coll {
 namespace {
 
 // A request for a communicator by colour and key, as all ranks see it.
-struct Wish {
+struct SplitRequest {
   uint64_t offer;
   int64_t color;
   int64_t key;
 };
 
 // The members of a colour among `size` places from `first` on.
-std::vector<int32_t> ranks_of_color(const Founders& founders, const std::vector<Wish>& wishes, int32_t first,
+std::vector<int32_t> ranks_of_color(const Founders& founders, const std::vector<SplitRequest>& wishes, int32_t first,
                                     int32_t size, int64_t color) {
   std::vector<int32_t> members;
   for (int32_t p = first; p < first + size; ++p) {
@@ -33,11 +33,11 @@ std::vector<int32_t> ranks_of_color(const Founders& founders, const std::vector<
 
 int32_t split(Comm& comm, int64_t color, int64_t key, Split& result) {
   const Founders founders = founders_of(comm);
-  const Wish ours = {founders.offer(), color, key};
-  std::vector<Wish> wishes(static_cast<size_t>(founders.size));
+  const SplitRequest ours = {founders.offer(), color, key};
+  std::vector<SplitRequest> wishes(static_cast<size_t>(founders.size));
   if (const int32_t error = gather_all(comm, &ours, sizeof ours, wishes.data())) return error;
   uint64_t agreed = ours.offer;
-  for (const Wish& wish : wishes) agreed = std::min(agreed, wish.offer);
+  for (const SplitRequest& wish : wishes) agreed = std::min(agreed, wish.offer);
   if (const int32_t error = take_context(founders, ours.offer, agreed, result.context)) return error;
   if (color != no_color) {
     const int32_t first = comm.is_inter() ? founders.our_side() : 0;

@@ -48,24 +48,24 @@ void barrier(Schedule& s) {
   locally(s, [&] { plan::barrier(s); });
 }
 
-void bcast(Schedule& s, const Block& data, const Part& part) {
-  if (data.bytes() == 0 || part.kind == Part::Kind::beside_root) return;
-  if (part.kind == Part::Kind::root) return s.send(data, 0);
+void bcast(Schedule& s, const Block& data, const RootPart& part) {
+  if (data.bytes() == 0 || part.kind == RootPart::RootRole::beside_root) return;
+  if (part.kind == RootPart::RootRole::root) return s.send(data, 0);
   if (s.comm().rank == 0) s.receive(data, part.root);
   locally(s, [&] { plan::bcast(s, data, 0); });
 }
 
-void gather(Schedule& s, const Block& mine, const Blocks& all, const Part& part) {
-  if (part.kind == Part::Kind::opposite && mine.bytes() > 0) s.send(mine, part.root);
-  if (part.kind != Part::Kind::root) return;
+void gather(Schedule& s, const Block& mine, const Blocks& all, const RootPart& part) {
+  if (part.kind == RootPart::RootRole::opposite && mine.bytes() > 0) s.send(mine, part.root);
+  if (part.kind != RootPart::RootRole::root) return;
   for (int32_t r = 0; r < s.comm().size; ++r) {
     if (all[r].bytes() > 0) s.receive(all[r], r);
   }
 }
 
-void scatter(Schedule& s, const Blocks& all, const Block& mine, const Part& part) {
-  if (part.kind == Part::Kind::opposite && mine.bytes() > 0) s.receive(mine, part.root);
-  if (part.kind != Part::Kind::root) return;
+void scatter(Schedule& s, const Blocks& all, const Block& mine, const RootPart& part) {
+  if (part.kind == RootPart::RootRole::opposite && mine.bytes() > 0) s.receive(mine, part.root);
+  if (part.kind != RootPart::RootRole::root) return;
   for (int32_t r = 0; r < s.comm().size; ++r) {
     if (all[r].bytes() > 0) s.send(all[r], r);
   }
@@ -89,9 +89,9 @@ void alltoall(Schedule& s, const Blocks& from, const Blocks& to) {
   });
 }
 
-void reduce(Schedule& s, const void* send, void* receive, int64_t count, const Reducer& reducer, const Part& part) {
-  if (count * reducer.type->size == 0 || part.kind == Part::Kind::beside_root) return;
-  if (part.kind == Part::Kind::root) return s.receive(plan::elements_at(receive, count, reducer), 0);
+void reduce(Schedule& s, const void* send, void* receive, int64_t count, const Reducer& reducer, const RootPart& part) {
+  if (count * reducer.type->size == 0 || part.kind == RootPart::RootRole::beside_root) return;
+  if (part.kind == RootPart::RootRole::root) return s.receive(plan::elements_at(receive, count, reducer), 0);
   const void* result = reduce_locally(s, send, count, reducer);
   if (s.comm().rank == 0) s.send(plan::elements_at(result, count, reducer), part.root);
 }

@@ -11,18 +11,18 @@
 namespace weft::coll::inter {
 
 // A rank's part in an operation with a root.
-struct Part {
-  enum class Kind : uint8_t { root, beside_root, opposite } kind = Kind::opposite;
+struct RootPart {
+  enum class RootRole : uint8_t { root, beside_root, opposite } kind = RootRole::opposite;
   int32_t root = 0;  // for those opposite the root: its rank
 };
 
 void barrier(Schedule& s);
-void bcast(Schedule& s, const Block& data, const Part& part);
-void gather(Schedule& s, const Block& mine, const Blocks& all, const Part& part);
-void scatter(Schedule& s, const Blocks& all, const Block& mine, const Part& part);
+void bcast(Schedule& s, const Block& data, const RootPart& part);
+void gather(Schedule& s, const Block& mine, const Blocks& all, const RootPart& part);
+void scatter(Schedule& s, const Blocks& all, const Block& mine, const RootPart& part);
 void allgather(Schedule& s, const Block& mine, const Blocks& all);
 void alltoall(Schedule& s, const Blocks& from, const Blocks& to);
-void reduce(Schedule& s, const void* send, void* receive, int64_t count, const Reducer& reducer, const Part& part);
+void reduce(Schedule& s, const void* send, void* receive, int64_t count, const Reducer& reducer, const RootPart& part);
 void allreduce(Schedule& s, const void* send, void* receive, int64_t count, const Reducer& reducer);
 // The counts are those of our own group.
 void reduce_scatter(Schedule& s, const void* send, void* receive, const Array& counts, const Reducer& reducer);

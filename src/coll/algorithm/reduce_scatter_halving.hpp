@@ -29,7 +29,7 @@ void reduce_scatter_halving(Way& way, const Blocks& parts, int64_t total, void* 
   auto rank_of = [folded](int32_t v) { return v < folded ? 2 * v + 1 : v + folded; };
 
   // The blocks of the ranks behind some vertices, in any memory that is laid out as our data are.
-  struct Range {
+  struct BlockRange {
     void* at;
     int64_t count;
   };
@@ -38,18 +38,18 @@ void reduce_scatter_halving(Way& way, const Blocks& parts, int64_t total, void* 
     int64_t count = 0;
     for (int32_t r = first_rank(from); r < first_rank(to); ++r) count += parts[r].count;
     const auto offset = reinterpret_cast<uintptr_t>(first.data) - reinterpret_cast<uintptr_t>(ours);
-    return Range{reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory) + offset), count};
+    return BlockRange{reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory) + offset), count};
   };
-  auto send = [&](const Range& data, int32_t rank) {
+  auto send = [&](const BlockRange& data, int32_t rank) {
     if (data.count > 0) way.send(elements_at(data.at, data.count, reducer), rank);
   };
-  auto take = [&](const Range& data, int32_t rank) {
+  auto take = [&](const BlockRange& data, int32_t rank) {
     if (data.count > 0) way.receive(elements_at(data.at, data.count, reducer), rank);
   };
   // Adds the data in `came` to ours, of these vertices.
   auto combine = [&](void* came, int32_t from, int32_t to) {
-    const Range in = range(came == sums ? mine : came, from, to);
-    const Range sum = range(sums, from, to);
+    const BlockRange in = range(came == sums ? mine : came, from, to);
+    const BlockRange sum = range(sums, from, to);
     if (sum.count > 0) way.reduce(reducer, in.at, sum.at, sum.count);
     mine = sums;
   };
@@ -75,7 +75,7 @@ void reduce_scatter_halving(Way& way, const Blocks& parts, int64_t total, void* 
     const int32_t middle = low + bit;
     const int32_t other = rank_of(vertex ^ bit);
     const bool is_upper = (vertex & bit) != 0;
-    const Range given = is_upper ? range(mine, low, middle) : range(mine, middle, high);
+    const BlockRange given = is_upper ? range(mine, low, middle) : range(mine, middle, high);
     (is_upper ? low : high) = middle;
     void* const room = incoming();
     take(range(room, low, high), other);
@@ -84,7 +84,7 @@ void reduce_scatter_halving(Way& way, const Blocks& parts, int64_t total, void* 
     combine(room, low, high);
   }
   if (vertex < folded) {
-    const Range theirs = range(mine, vertex, vertex + 1);
+    const BlockRange theirs = range(mine, vertex, vertex + 1);
     if (parts[comm.rank - 1].count > 0) {
       way.send(elements_at(theirs.at, parts[comm.rank - 1].count, reducer), comm.rank - 1);
     }

@@ -22,7 +22,7 @@ inline constexpr int32_t all_ranks = -1;
 template <class Way, class Ranks>
 void reduce_split(Way& way, const Ranks& ranks, void* result, void* spare, int64_t count, const Reducer& reducer,
                   int32_t root) {
-  struct Part {
+  struct SplitRange {
     int64_t first;
     int64_t count;
   };
@@ -30,11 +30,13 @@ void reduce_split(Way& way, const Ranks& ranks, void* result, void* spare, int64
     return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(data) +
                                    static_cast<uintptr_t>(first * reducer.type->extent));
   };
-  auto block = [&](void* data, const Part& part) { return elements_at(at(data, part.first), part.count, reducer); };
-  const Part whole{0, count};
+  auto block = [&](void* data, const SplitRange& part) {
+    return elements_at(at(data, part.first), part.count, reducer);
+  };
+  const SplitRange whole{0, count};
   void* mine = result;
   // Takes in the data that came into `spare`, of ranks directly below or above those that `mine` is of.
-  auto combine = [&](const Part& part, bool from_below) {
+  auto combine = [&](const SplitRange& part, bool from_below) {
     if (from_below) return way.reduce(reducer, at(spare, part.first), at(mine, part.first), part.count);
     way.reduce(reducer, at(mine, part.first), at(spare, part.first), part.count);
     std::swap(mine, spare);
@@ -64,15 +66,15 @@ void reduce_split(Way& way, const Ranks& ranks, void* result, void* spare, int64
   };
 
   constexpr int most_steps = 31;
-  Part kept[most_steps];
-  Part given[most_steps];
-  Part part = whole;
+  SplitRange kept[most_steps];
+  SplitRange given[most_steps];
+  SplitRange part = whole;
   int steps = 0;
   for (int32_t bit = 1; bit < power; bit *= 2, ++steps) {
     const bool is_upper = (vertex & bit) != 0;
     const int64_t half = part.count / 2;
-    const Part lower{part.first, half};
-    const Part upper{part.first + half, part.count - half};
+    const SplitRange lower{part.first, half};
+    const SplitRange upper{part.first + half, part.count - half};
     part = kept[steps] = is_upper ? upper : lower;
     given[steps] = is_upper ? lower : upper;
     way.receive(block(spare, part), partner(bit));

@@ -14,7 +14,7 @@ struct Faults {
   int64_t fail = -1;    // the operation behind so many of a communicator fails
   int64_t rank = -1;    // on this rank alone
 
-  [[nodiscard]] bool takes(const Operation& operation) const { return refuse < 0 || operation.bytes() < refuse; }
+  [[nodiscard]] bool takes(const OffloadOperation& operation) const { return refuse < 0 || operation.bytes() < refuse; }
   [[nodiscard]] bool fail_at(int64_t done, int32_t on) const { return done == fail && (rank < 0 || rank == on); }
 };
 

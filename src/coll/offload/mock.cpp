@@ -15,30 +15,30 @@ namespace weft::coll::offload {
 
 namespace {
 
-struct Group {
+struct MockGroup {
   const int32_t rank;
   int64_t done = 0;
 };
 
 void* join(core::Comm& comm) {
   if (comm.rank == faults().alone) return nullptr;
-  return new (std::nothrow) Group{comm.rank};
+  return new (std::nothrow) MockGroup{comm.rank};
 }
 
 void leave(void* group) {
-  delete static_cast<Group*>(group);
+  delete static_cast<MockGroup*>(group);
 }
 
-bool can(void* /*group*/, const Operation& operation) {
+bool can(void* /*group*/, const OffloadOperation& operation) {
   return faults().takes(operation);
 }
 
-void bcast(Channel& channel, const Operation& operation) {
+void bcast(Channel& channel, const OffloadOperation& operation) {
   const Block data{operation.receive, operation.count, operation.type};
   plan::spread(channel, Everybody(operation.comm), data, operation.root);
 }
 
-void allreduce(Channel& channel, const Operation& operation) {
+void allreduce(Channel& channel, const OffloadOperation& operation) {
   const Reducer& reducer = *operation.reducer;
   const auto part = [&](const void* data) { return plan::elements_at(data, operation.count, reducer); };
   void* spare = channel.elements(*operation.type, operation.count);
@@ -52,14 +52,14 @@ void allreduce(Channel& channel, const Operation& operation) {
 }
 
 // A fabric that fails may leave anything behind.
-void spoil(const Operation& operation) {
+void spoil(const OffloadOperation& operation) {
   const bool has_data = operation.collective == Collective::bcast && operation.comm.rank == operation.root;
   if (operation.type == nullptr || has_data || !operation.type->contiguous) return;
   std::memset(operation.receive, 0xa5, static_cast<size_t>(operation.bytes()));
 }
 
 // A rank that fails has done its part, so that the others end.
-Outcome perform(void* group, const Operation& operation) {
+OffloadOutcome perform(void* group, const OffloadOperation& operation) {
   Channel channel(operation.comm, Tag::offload_mock);
   switch (operation.collective) {
     case Collective::bcast:
@@ -74,13 +74,13 @@ Outcome perform(void* group, const Operation& operation) {
     }
   }
   if (channel.finish() != core::no_error) return {false, "its messages failed"};
-  auto& ours = *static_cast<Group*>(group);
+  auto& ours = *static_cast<MockGroup*>(group);
   if (!faults().fail_at(ours.done++, ours.rank)) return {};
   spoil(operation);
   return {false, "WEFT_OFFLOAD_FAULTS says so"};
 }
 
-State state() {
+ComponentState state() {
   return {true, "no fabric: messages along a binomial tree, for tests"};
 }
 

@@ -71,7 +71,7 @@ void tell_unused(bool by_settings, bool by_rows) {
   if (opened == nullptr && by_settings) {
     cause = "the algorithm offload, which a setting asks for, is passed over: WEFT_OFFLOAD names no component";
     remedy = "set WEFT_OFFLOAD to ofi or ucc, or choose another algorithm";
-  } else if (const State state = opened != nullptr ? opened->state() : State(); !state.able) {
+  } else if (const ComponentState state = opened != nullptr ? opened->state() : ComponentState(); !state.able) {
     cause = std::string("WEFT_OFFLOAD=") + opened->name + " has no effect here: " + state.text;
     remedy += "; weft info coll tells whether a component can be used";
   } else if (opened != nullptr && !by_rows) {
@@ -86,7 +86,7 @@ const Component* active() {
   return opened;
 }
 
-std::optional<int32_t> attempt(const Operation& operation) {
+std::optional<int32_t> attempt(const OffloadOperation& operation) {
   core::Comm& comm = operation.comm;
   const bool reduces = operation.reducer != nullptr;
   const int64_t bytes = operation.bytes();
@@ -155,12 +155,12 @@ bool all_well(core::Comm& comm, uint64_t& vote, int32_t& error) {
   return false;
 }
 
-Block data_at(const void* data, const offload::Operation& operation) {
+Block data_at(const void* data, const offload::OffloadOperation& operation) {
   return {const_cast<void*>(data), operation.count, operation.type};
 }
 
-[[gnu::cold]] void tell_failed(const offload::Component& component, const offload::Operation& operation,
-                               const offload::Outcome& outcome) {
+[[gnu::cold]] void tell_failed(const offload::Component& component, const offload::OffloadOperation& operation,
+                               const offload::OffloadOutcome& outcome) {
   base::warn_once(
       "offload",
       {.cause = std::string(name(operation.collective)) + " of " + std::to_string(operation.bytes()) + " bytes and " +
@@ -198,22 +198,22 @@ void Offload::end() {
   component_ = nullptr;
 }
 
-bool Offload::can(const offload::Operation& operation) const {
+bool Offload::can(const offload::OffloadOperation& operation) const {
   return component_ != nullptr && component_->can(group_, operation);
 }
 
-bool Offload::perform(const offload::Operation& operation, int32_t& error) {
-  offload::Operation performed = operation;
+bool Offload::perform(const offload::OffloadOperation& operation, int32_t& error) {
+  offload::OffloadOperation performed = operation;
   const bool in_place = operation.reducer != nullptr && operation.send == operation.receive;
   Scratch scratch;
   if (in_place) {  // a failure must leave the data
-    const Span span = span_of(*operation.type, operation.count);
+    const ElementSpan span = span_of(*operation.type, operation.count);
     void* memory = scratch.bytes(span.bytes);
     if (memory == nullptr) no_memory();
     performed.send = span.origin(memory);
     (void)copy_block(data_at(operation.receive, operation), data_at(performed.send, operation));
   }
-  const offload::Outcome outcome = component_->perform(group_, performed);
+  const offload::OffloadOutcome outcome = component_->perform(group_, performed);
   const uint64_t ours = outcome.done ? well : no_of(operation.comm, !outcome.reason.empty());
   uint64_t vote = ours;
   if (all_well(operation.comm, vote, error)) {

@@ -33,7 +33,7 @@ namespace weft::coll {
 
 namespace offload {
 
-struct Operation {
+struct OffloadOperation {
   Collective collective;  // barrier, bcast or allreduce
   core::Comm& comm;
   const void* send = nullptr;  // allreduce; never `receive`
@@ -46,13 +46,13 @@ struct Operation {
   [[nodiscard]] int64_t bytes() const { return type != nullptr ? count * type->size : 0; }
 };
 
-struct Outcome {
+struct OffloadOutcome {
   bool done = true;
   std::string reason = {};  // of a failure, for people: "the switch has no groups left"; empty: another rank failed
 };
 
 // Whether a component can do anything on this host, and by what, or why not: for people.
-struct State {
+struct ComponentState {
   bool able = true;
   std::string text = {};
 };
@@ -61,7 +61,7 @@ struct Component {
   const char* name;
   // Checks the component's settings when the job starts, before any other function; false: `problem` says why not.
   bool (*open)(base::Problem& problem);
-  State (*state)();
+  ComponentState (*state)();
   // By all ranks of a communicator; the other functions get the result. nullptr: this rank cannot; others return too.
   void* (*join)(core::Comm& comm);
   // Sends nothing; the runtime may have stopped.
@@ -69,11 +69,11 @@ struct Component {
   // Instead of leave(), where an operation failed on one rank or more: waits for no other. nullptr: leave() does not.
   void (*give_up)(void* group) = nullptr;
   // Whether such operations can be done: the same on all ranks. Neither addresses nor this rank's state decide.
-  bool (*can)(void* group, const Operation& operation);
+  bool (*can)(void* group, const OffloadOperation& operation);
   // Blocks. A rank that waits looks at others_failed(), or one whose part fails goes on with it, so that all ranks
   // return when one has failed. It uses no memory of the program afterwards. After a failure `send`, and a bcast's data
   // at the root, are as before; the contents of `receive` do not matter.
-  Outcome (*perform)(void* group, const Operation& operation);
+  OffloadOutcome (*perform)(void* group, const OffloadOperation& operation);
 };
 
 #define WEFT_OFFLOAD_COMPONENT(row) \
@@ -101,7 +101,7 @@ void tell_others(core::Comm& comm);
 void hear_others(core::Comm& comm);
 
 // Does the operation, if the table says so and all ranks can: its error class. Nothing: another algorithm has to.
-[[nodiscard]] std::optional<int32_t> attempt(const Operation& operation);
+[[nodiscard]] std::optional<int32_t> attempt(const OffloadOperation& operation);
 
 // Of this process.
 struct Counts {
@@ -122,9 +122,9 @@ class Offload {
       drop(comm);
   }
 
-  [[nodiscard]] bool can(const offload::Operation& operation) const;
+  [[nodiscard]] bool can(const offload::OffloadOperation& operation) const;
   // False: it failed, on all ranks; `error` otherwise is its error class.
-  [[nodiscard]] bool perform(const offload::Operation& operation, int32_t& error);
+  [[nodiscard]] bool perform(const offload::OffloadOperation& operation, int32_t& error);
 
  private:
   explicit Offload(core::Comm& comm);

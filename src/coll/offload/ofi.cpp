@@ -42,19 +42,19 @@ bool open(base::Problem& problem) {
   return true;
 }
 
-State state() {
+ComponentState state() {
   return {provider != nullptr, *provider_state};
 }
 
 // The kind of an element, for the operations that it may take part in.
 enum class Of : uint8_t { integers, reals, pairs };
 
-struct TypeRow {
+struct OfiTypeRow {
   fi_datatype type;
   datatype::Basic basic;
   Of of;
 };
-constexpr TypeRow types[] = {
+constexpr OfiTypeRow types[] = {
     {FI_INT8, datatype::Basic::int8, Of::integers},
     {FI_INT16, datatype::Basic::int16, Of::integers},
     {FI_INT32, datatype::Basic::int32, Of::integers},
@@ -72,12 +72,12 @@ constexpr TypeRow types[] = {
 
 // Operations whose results libfabric says are ours (docs/design/operations.md): it tells nothing of NaN in a minimum,
 // nor of infinities in a complex product. A row is for elements up to `most`.
-struct OperationRow {
+struct OfiOperationRow {
   fi_op op;
   datatype::Reduction reduction;
   Of most;
 };
-constexpr OperationRow operations[] = {
+constexpr OfiOperationRow operations[] = {
     {FI_SUM, datatype::Reduction::sum, Of::pairs},      {FI_PROD, datatype::Reduction::prod, Of::reals},
     {FI_MIN, datatype::Reduction::min, Of::integers},   {FI_MAX, datatype::Reduction::max, Of::integers},
     {FI_BAND, datatype::Reduction::band, Of::integers}, {FI_BOR, datatype::Reduction::bor, Of::integers},
@@ -86,26 +86,26 @@ constexpr OperationRow operations[] = {
 };
 
 // The type and the operation as libfabric calls them.
-struct Kind {
+struct OfiReduction {
   fi_datatype type = FI_UINT8;
   fi_op op = FI_SUM;
 };
 
-bool find_kind(const Reducer& reducer, Kind& kind) {
+bool find_kind(const Reducer& reducer, OfiReduction& kind) {
   if (!reducer.type->predefined) return false;
   const auto* type = std::find_if(std::begin(types), std::end(types),
-                                  [&](const TypeRow& row) { return row.basic == reducer.type->basic; });
+                                  [&](const OfiTypeRow& row) { return row.basic == reducer.type->basic; });
   const auto* operation = std::find_if(std::begin(operations), std::end(operations),
-                                       [&](const OperationRow& row) { return row.reduction == reducer.reduction; });
+                                       [&](const OfiOperationRow& row) { return row.reduction == reducer.reduction; });
   if (type == std::end(types) || operation == std::end(operations) || type->of > operation->most) return false;
   kind = {type->type, operation->op};
   return true;
 }
 
 // A rank's part in a communicator's operations.
-class Group {
+class OfiGroup {
  public:
-  explicit Group(core::Comm& comm) : comm_(comm), fabric_(*provider) {}
+  explicit OfiGroup(core::Comm& comm) : comm_(comm), fabric_(*provider) {}
 
   ofi::MemberName name() { return fabric_.name(); }
 
@@ -120,9 +120,9 @@ class Group {
     return true;
   }
 
-  bool can(const Operation& operation) {
+  bool can(const OffloadOperation& operation) {
     if (!faults().takes(operation) || operation.bytes() > bytes_most) return false;
-    Kind kind;
+    OfiReduction kind;
     switch (operation.collective) {
       case Collective::barrier:
         return barriers_;
@@ -133,7 +133,7 @@ class Group {
     }
   }
 
-  Outcome perform(const Operation& operation) {
+  OffloadOutcome perform(const OffloadOperation& operation) {
     if (faults().fail_at(done_++, comm_.rank)) return {false, "WEFT_OFFLOAD_FAULTS says so"};
     bool done = false;
     switch (operation.collective) {
@@ -160,7 +160,7 @@ class Group {
   }
 
   // A provider may take a piece in as many parts as there are ranks, and fill the last one.
-  bool bcast(const Operation& operation) {
+  bool bcast(const OffloadOperation& operation) {
     const int64_t bytes = operation.bytes();
     const bool is_root = comm_.rank == operation.root;
     const Block data{operation.receive, operation.count, operation.type};
@@ -182,8 +182,8 @@ class Group {
     return true;
   }
 
-  bool allreduce(const Operation& operation) {
-    Kind kind;
+  bool allreduce(const OffloadOperation& operation) {
+    OfiReduction kind;
     (void)find_kind(*operation.reducer, kind);
     const auto size = static_cast<size_t>(operation.type->size);
     const size_t most = std::min(fabric_.most(FI_ALLREDUCE, kind.type, kind.op), piece_most / size);
@@ -218,8 +218,8 @@ class Group {
 };
 
 void* join(core::Comm& comm) {
-  std::unique_ptr<Group> group;
-  if (provider != nullptr && comm.rank != faults().alone) group.reset(new (std::nothrow) Group(comm));
+  std::unique_ptr<OfiGroup> group;
+  if (provider != nullptr && comm.rank != faults().alone) group.reset(new (std::nothrow) OfiGroup(comm));
   const ofi::MemberName ours = group != nullptr ? group->name() : ofi::MemberName();
   std::vector<ofi::MemberName> names(static_cast<size_t>(comm.size));
   if (gather_all(comm, &ours, sizeof ours, names.data()) != core::no_error) return nullptr;
@@ -230,15 +230,15 @@ void* join(core::Comm& comm) {
 }
 
 void leave(void* group) {
-  delete static_cast<Group*>(group);
+  delete static_cast<OfiGroup*>(group);
 }
 
-bool can(void* group, const Operation& operation) {
-  return static_cast<Group*>(group)->can(operation);
+bool can(void* group, const OffloadOperation& operation) {
+  return static_cast<OfiGroup*>(group)->can(operation);
 }
 
-Outcome perform(void* group, const Operation& operation) {
-  return static_cast<Group*>(group)->perform(operation);
+OffloadOutcome perform(void* group, const OffloadOperation& operation) {
+  return static_cast<OfiGroup*>(group)->perform(operation);
 }
 
 constexpr Component libfabric{

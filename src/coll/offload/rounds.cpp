@@ -19,7 +19,7 @@ bool Rounds::start(const void* mine, size_t bytes, void* all) {
   mine_.assign(from, from + bytes);
   all_.resize(bytes * words_.size());
   to_ = all;
-  say({Word::data, static_cast<int64_t>(bytes)});
+  say({RoundWord::data, static_cast<int64_t>(bytes)});
   return true;
 }
 
@@ -31,30 +31,30 @@ transport::ucc::Exchange::State Rounds::test() {
 }
 
 bool Rounds::has_work() const {
-  return stage_ == Stage::begun || (is_under_way() && core::is_done(*request_));
+  return stage_ == RoundStage::begun || (is_under_way() && core::is_done(*request_));
 }
 
 void Rounds::advance() {
   if (!has_work()) return;
-  if (stage_ == Stage::begun) {
-    stage_ = Stage::words;
+  if (stage_ == RoundStage::begun) {
+    stage_ = RoundStage::words;
     return gather(&ours_, sizeof ours_, words_.data());
   }
-  if (request_->error != core::no_error) outcome_ = Outcome::failed;  // a peer is lost
+  if (request_->error != core::no_error) outcome_ = RoundOutcome::failed;  // a peer is lost
   core::free_request(std::exchange(request_, nullptr));
   schedule_.reset();
-  if (std::exchange(stage_, Stage::none) == Stage::words && !is_last()) look_at_words();
+  if (std::exchange(stage_, RoundStage::none) == RoundStage::words && !is_last()) look_at_words();
 }
 
 void Rounds::look_at_words() {
-  const auto all_said = [&](Word word) {
+  const auto all_said = [&](RoundWord word) {
     return std::all_of(words_.begin(), words_.end(), [&](const Said& said) { return said.word == word; });
   };
-  if (!all_said(Word::data)) {
-    outcome_ = all_said(Word::well) ? Outcome::well : Outcome::failed;
+  if (!all_said(RoundWord::data)) {
+    outcome_ = all_said(RoundWord::well) ? RoundOutcome::well : RoundOutcome::failed;
     return;
   }
-  stage_ = Stage::data;
+  stage_ = RoundStage::data;
   gather(mine_.data(), ours_.bytes, all_.data());
 }
 
@@ -67,13 +67,13 @@ void Rounds::settle() {
 
 void Rounds::end(bool well) {
   to_ = nullptr;
-  say({well ? Word::well : Word::failed, 0});
+  say({well ? RoundWord::well : RoundWord::failed, 0});
 }
 
 void Rounds::say(const Said& said) {
   ours_ = said;
   ++count_;
-  stage_ = Stage::begun;
+  stage_ = RoundStage::begun;
 }
 
 void Rounds::gather(const void* mine, int64_t bytes, void* all) {

@@ -27,7 +27,7 @@ class Rounds final : public transport::ucc::Exchange {
   State test() override;
 
   // ---- For the rank, in turn with waiting.
-  [[nodiscard]] bool is_under_way() const { return stage_ != Stage::none; }
+  [[nodiscard]] bool is_under_way() const { return stage_ != RoundStage::none; }
   // Something to do for advance().
   [[nodiscard]] bool has_work() const;
   void advance();
@@ -38,16 +38,16 @@ class Rounds final : public transport::ucc::Exchange {
 
   // Rounds that have begun.
   [[nodiscard]] int32_t count() const { return count_; }
-  [[nodiscard]] bool is_last() const { return outcome_ != Outcome::open; }
+  [[nodiscard]] bool is_last() const { return outcome_ != RoundOutcome::open; }
   // Of the last round.
-  [[nodiscard]] bool all_well() const { return outcome_ == Outcome::well; }
+  [[nodiscard]] bool all_well() const { return outcome_ == RoundOutcome::well; }
 
  private:
-  enum class Stage : uint8_t { none, begun, words, data };
-  enum class Outcome : uint8_t { open, well, failed };
-  enum class Word : int64_t { data, well, failed };
+  enum class RoundStage : uint8_t { none, begun, words, data };
+  enum class RoundOutcome : uint8_t { open, well, failed };
+  enum class RoundWord : int64_t { data, well, failed };
   struct Said {
-    Word word;
+    RoundWord word;
     int64_t bytes;
   };
 
@@ -56,8 +56,8 @@ class Rounds final : public transport::ucc::Exchange {
   void look_at_words();
 
   core::Comm& comm_;
-  Stage stage_ = Stage::none;
-  Outcome outcome_ = Outcome::open;
+  RoundStage stage_ = RoundStage::none;
+  RoundOutcome outcome_ = RoundOutcome::open;
   int32_t count_ = 0;
   Said ours_{};
   std::vector<Said> words_;

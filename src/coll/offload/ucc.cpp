@@ -41,16 +41,16 @@ bool open(base::Problem& problem) {
   return true;
 }
 
-State state() {
+ComponentState state() {
   return {able, *library_state};
 }
 
-struct TypeRow {
+struct UccTypeRow {
   abi::Type type;
   datatype::Basic basic;
   bool integer;
 };
-constexpr TypeRow types[] = {
+constexpr UccTypeRow types[] = {
     {abi::int8, datatype::Basic::int8, true},        {abi::int16, datatype::Basic::int16, true},
     {abi::int32, datatype::Basic::int32, true},      {abi::int64, datatype::Basic::int64, true},
     {abi::uint8, datatype::Basic::byte, true},       {abi::uint8, datatype::Basic::uint8, true},
@@ -60,12 +60,12 @@ constexpr TypeRow types[] = {
 };
 
 // Operations whose results are ours (docs/design/operations.md): UCC tells nothing of NaN in a minimum.
-struct OperationRow {
+struct UccOperationRow {
   abi::Reduction op;
   datatype::Reduction reduction;
   bool of_integers_alone;
 };
-constexpr OperationRow operations[] = {
+constexpr UccOperationRow operations[] = {
     {abi::Reduction::sum, datatype::Reduction::sum, false},  {abi::Reduction::prod, datatype::Reduction::prod, false},
     {abi::Reduction::min, datatype::Reduction::min, true},   {abi::Reduction::max, datatype::Reduction::max, true},
     {abi::Reduction::band, datatype::Reduction::band, true}, {abi::Reduction::bor, datatype::Reduction::bor, true},
@@ -74,17 +74,17 @@ constexpr OperationRow operations[] = {
 };
 
 // The type and the operation as UCC calls them.
-struct Kind {
+struct UccReduction {
   abi::Type type = abi::uint8;
   abi::Reduction op = abi::Reduction::sum;
 };
 
-bool find_kind(const Reducer& reducer, Kind& kind) {
+bool find_kind(const Reducer& reducer, UccReduction& kind) {
   if (!reducer.type->predefined) return false;
   const auto* type = std::find_if(std::begin(types), std::end(types),
-                                  [&](const TypeRow& row) { return row.basic == reducer.type->basic; });
+                                  [&](const UccTypeRow& row) { return row.basic == reducer.type->basic; });
   const auto* operation = std::find_if(std::begin(operations), std::end(operations),
-                                       [&](const OperationRow& row) { return row.reduction == reducer.reduction; });
+                                       [&](const UccOperationRow& row) { return row.reduction == reducer.reduction; });
   if (type == std::end(types) || operation == std::end(operations)) return false;
   if (operation->of_integers_alone && !type->integer) return false;
   kind = {type->type, operation->op};
@@ -92,7 +92,7 @@ bool find_kind(const Reducer& reducer, Kind& kind) {
 }
 
 // Memory that grows, and loses its contents then.
-class Buffer {
+class GrowingBuffer {
  public:
   bool has_room(size_t bytes) {
     if (bytes <= size_) return true;
@@ -109,9 +109,9 @@ class Buffer {
 };
 
 // A rank's part in a communicator's operations.
-class Group {
+class UccGroup {
  public:
-  explicit Group(core::Comm& comm) : comm_(comm) {}
+  explicit UccGroup(core::Comm& comm) : comm_(comm) {}
 
   // False: this rank's part failed. In any case all exchanges that it has started are over.
   bool create(abi::Library* library, Rounds& rounds) {
@@ -143,13 +143,13 @@ class Group {
     }
   }
 
-  static bool can(const Operation& operation) {
-    Kind kind;
+  static bool can(const OffloadOperation& operation) {
+    UccReduction kind;
     return faults().takes(operation) &&
            (operation.collective != Collective::allreduce || find_kind(*operation.reducer, kind));
   }
 
-  Outcome perform(const Operation& operation) {
+  OffloadOutcome perform(const OffloadOperation& operation) {
     if (faults().fail_at(done_++, comm_.rank)) return {false, "WEFT_OFFLOAD_FAULTS says so"};
     bool done = false;
     switch (operation.collective) {
@@ -176,7 +176,7 @@ class Group {
     return end == WaitEnd::done && why_.empty();
   }
 
-  bool bcast(const Operation& operation) {
+  bool bcast(const OffloadOperation& operation) {
     const int64_t bytes = operation.bytes();
     const bool is_root = comm_.rank == operation.root;
     const Block data{operation.receive, operation.count, operation.type};
@@ -202,8 +202,8 @@ class Group {
     return true;
   }
 
-  bool allreduce(const Operation& operation) {
-    Kind kind;
+  bool allreduce(const OffloadOperation& operation) {
+    UccReduction kind;
     (void)find_kind(*operation.reducer, kind);
     const auto size = static_cast<size_t>(operation.type->size);
     const auto* from = static_cast<const unsigned char*>(operation.send);
@@ -228,7 +228,7 @@ class Group {
   }
 
   core::Comm& comm_;
-  Buffer sent_, received_;
+  GrowingBuffer sent_, received_;
   ucc::CollectiveGroup ucc_;
   int64_t done_ = 0;
   std::string why_;
@@ -237,13 +237,13 @@ class Group {
 // Its memory may be written to as long as the process lives, and its end would wait for ranks that do not end theirs.
 void give_up(void* group) {
   static std::mutex mutex;
-  static auto* const kept = new std::vector<Group*>();
+  static auto* const kept = new std::vector<UccGroup*>();
   const std::lock_guard lock(mutex);
-  kept->push_back(static_cast<Group*>(group));
+  kept->push_back(static_cast<UccGroup*>(group));
 }
 
 void leave(void* group) {
-  auto* ours = static_cast<Group*>(group);
+  auto* ours = static_cast<UccGroup*>(group);
   if (ours == nullptr) return;
   if (ours->may_be_under_way()) return give_up(ours);
   delete ours;
@@ -253,11 +253,11 @@ void leave(void* group) {
 // wait for words alone.
 void* join(core::Comm& comm) {
   Rounds rounds(comm);
-  Group* group = nullptr;
+  UccGroup* group = nullptr;
   std::string why_not;
   abi::Library* library = nullptr;
   if (able && comm.rank != faults().alone) library = ucc::start_library(core::threads->concurrent, why_not);
-  if (library != nullptr) group = new (std::nothrow) Group(comm);
+  if (library != nullptr) group = new (std::nothrow) UccGroup(comm);
   const bool well = group != nullptr && group->create(library, rounds);
   bool told = false;
   const auto tell = [&] {
@@ -284,12 +284,12 @@ void* join(core::Comm& comm) {
   return nullptr;
 }
 
-bool can(void* /*group*/, const Operation& operation) {
-  return Group::can(operation);
+bool can(void* /*group*/, const OffloadOperation& operation) {
+  return UccGroup::can(operation);
 }
 
-Outcome perform(void* group, const Operation& operation) {
-  return static_cast<Group*>(group)->perform(operation);
+OffloadOutcome perform(void* group, const OffloadOperation& operation) {
+  return static_cast<UccGroup*>(group)->perform(operation);
 }
 
 constexpr Component ucc_component{.name = "ucc",

@@ -70,7 +70,7 @@ void* Channel::bytes(int64_t size) {
 }
 
 void* Channel::elements(const Type& type, int64_t count) {
-  const Span span = span_of(type, count);
+  const ElementSpan span = span_of(type, count);
   void* memory = bytes(span.bytes);
   return memory == nullptr ? nullptr : span.origin(memory);
 }

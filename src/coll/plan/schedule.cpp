@@ -38,25 +38,25 @@ Schedule::Schedule(Comm& comm, int32_t tag) : comm_(&comm), tag_(tag) {
 }
 
 Schedule::~Schedule() {
-  for (const Piece& piece : memory_) give_memory(piece.memory, piece.bytes);
+  for (const ScheduleMemory& piece : memory_) give_memory(piece.memory, piece.bytes);
 }
 
 void Schedule::send(const Block& block, const Member& to) {
-  steps_.push_back({.kind = Step::Kind::send, .rank = to.rank, .comm = to.comm, .from = block});
+  steps_.push_back({.kind = Step::StepKind::send, .rank = to.rank, .comm = to.comm, .from = block});
 }
 
 void Schedule::receive(const Block& block, const Member& from) {
-  steps_.push_back({.kind = Step::Kind::receive, .rank = from.rank, .comm = from.comm, .to = block});
+  steps_.push_back({.kind = Step::StepKind::receive, .rank = from.rank, .comm = from.comm, .to = block});
 }
 
 void Schedule::copy(const Block& from, const Block& to) {
-  steps_.push_back({.kind = Step::Kind::copy, .comm = comm_, .from = from, .to = to});
+  steps_.push_back({.kind = Step::StepKind::copy, .comm = comm_, .from = from, .to = to});
 }
 
 void Schedule::reduce(const Reducer& reducer, const void* in, void* inout, int64_t count) {
   reducer_ = &reducer;
   const Block from{const_cast<void*>(in), count, reducer.type};
-  steps_.push_back({.kind = Step::Kind::reduce, .from = from, .to = {inout, count, reducer.type}});
+  steps_.push_back({.kind = Step::StepKind::reduce, .from = from, .to = {inout, count, reducer.type}});
 }
 
 void Schedule::fence() {
@@ -64,12 +64,12 @@ void Schedule::fence() {
 }
 
 void Schedule::call(Function function, void* of, int32_t rank, const Block& to) {
-  steps_.push_back({.kind = Step::Kind::call, .rank = rank, .to = to, .function = function, .of = of});
+  steps_.push_back({.kind = Step::StepKind::call, .rank = rank, .to = to, .function = function, .of = of});
   steps_.back().next = steps_.size();
 }
 
 void Schedule::wait(Function function, void* of) {
-  steps_.push_back({.kind = Step::Kind::wait, .function = function, .of = of});
+  steps_.push_back({.kind = Step::StepKind::wait, .function = function, .of = of});
 }
 
 void* Schedule::bytes(int64_t size) {
@@ -84,7 +84,7 @@ void* Schedule::bytes(int64_t size) {
 }
 
 void* Schedule::elements(const Type& type, int64_t count) {
-  const Span span = span_of(type, count);
+  const ElementSpan span = span_of(type, count);
   void* memory = bytes(span.bytes);
   return memory == nullptr ? nullptr : span.origin(memory);
 }
@@ -115,7 +115,7 @@ void Schedule::run() {
     open_.store(1, std::memory_order_relaxed);
     while (next_ != steps_.size()) {
       const Step& step = steps_[next_++];
-      if (step.kind == Step::Kind::fence || (step.kind == Step::Kind::wait && holds(step))) break;
+      if (step.kind == Step::StepKind::fence || (step.kind == Step::StepKind::wait && holds(step))) break;
       perform(step);
     }
     // Release and acquire: the thread that continues sees the stores of all others.
@@ -129,7 +129,7 @@ void Schedule::run() {
 void Schedule::perform(const Step& step) {
   const Block& from = step.from;
   switch (step.kind) {
-    case Step::Kind::send: {
+    case Step::StepKind::send: {
       const uint32_t context = step.comm->collective_context();
       if (from.type->contiguous && core::send_now(*step.comm, context, from.data, from.bytes(), step.rank, tag_))
         return;
@@ -137,25 +137,25 @@ void Schedule::perform(const Step& step) {
       if (request != nullptr) core::start_send(*request, context, step.rank, tag_);
       return;
     }
-    case Step::Kind::receive: {
+    case Step::StepKind::receive: {
       core::Request* request = new_request(step, core::Role::receive, step.to);
       if (request != nullptr) core::start_receive(*request, step.comm->collective_context(), step.rank, tag_);
       return;
     }
-    case Step::Kind::copy:
+    case Step::StepKind::copy:
       if (copy_block(from, step.to) == core::truncated) [[unlikely]]
         note_error(core::truncated, {step.comm->rank, from.bytes(), step.to.bytes()});
       return;
-    case Step::Kind::reduce:
+    case Step::StepKind::reduce:
       return reducer_->apply(from.data, step.to.data, from.count);
-    case Step::Kind::call:
+    case Step::StepKind::call:
       if (!step.function(step.of, step)) next_ = step.next;
       return;
-    case Step::Kind::go:
+    case Step::StepKind::go:
       next_ = step.next;
       return;
-    case Step::Kind::fence:
-    case Step::Kind::wait:
+    case Step::StepKind::fence:
+    case Step::StepKind::wait:
       return;
   }
 }

@@ -25,9 +25,9 @@
 namespace weft::coll {
 
 struct Step {
-  enum class Kind : uint8_t { send, receive, copy, reduce, fence, call, go, wait };
+  enum class StepKind : uint8_t { send, receive, copy, reduce, fence, call, go, wait };
 
-  Kind kind = Kind::fence;
+  StepKind kind = StepKind::fence;
   int32_t rank = 0;      // the other side of a send or receive
   Comm* comm = nullptr;  // where
   Block from;            // the source of a send or copy, or the left operand of a reduction
@@ -119,11 +119,11 @@ class Schedule {
   };
   Waiting waiting_;
   std::vector<Step> steps_;
-  struct Piece {
+  struct ScheduleMemory {
     void* memory;
     int64_t bytes;
   };
-  std::vector<Piece> memory_;
+  std::vector<ScheduleMemory> memory_;
   // The first piece, if it is small.
   static constexpr int64_t first_bytes = 144;
   bool first_taken_ = false;
@@ -136,7 +136,7 @@ void Schedule::either(Function function, void* of, One&& one, Other&& other) {
   call(function, of);
   one();
   const size_t end_of_one = steps_.size();
-  steps_.push_back({.kind = Step::Kind::go});
+  steps_.push_back({.kind = Step::StepKind::go});
   steps_[question].next = steps_.size();
   const bool before = std::exchange(messages_alone_, true);
   other();

@@ -12,7 +12,7 @@
 namespace weft::coll {
 
 // The memory that `count` elements of a type need.
-struct Span {
+struct ElementSpan {
   int64_t low;  // of the first byte, from the elements' address
   int64_t bytes;
 
@@ -22,7 +22,7 @@ struct Span {
   }
 };
 
-inline Span span_of(const datatype::Type& type, int64_t count) {
+inline ElementSpan span_of(const datatype::Type& type, int64_t count) {
   const int64_t reach = count > 1 ? (count - 1) * type.extent : 0;
   return {type.true_lower_bound + (reach < 0 ? reach : 0), type.true_extent + (reach < 0 ? -reach : reach)};
 }
@@ -34,7 +34,7 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
     while (pieces_ > 0) {
-      const Piece& piece = piece_[--pieces_];
+      const ScratchPiece& piece = piece_[--pieces_];
       give_memory(piece.memory, piece.bytes);
     }
   }
@@ -57,7 +57,7 @@ class Scratch {
   static constexpr int most_pieces = 4;
   int64_t used_ = 0;
   int pieces_ = 0;
-  struct Piece {
+  struct ScratchPiece {
     void* memory;
     int64_t bytes;
   } piece_[most_pieces];

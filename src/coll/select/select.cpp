@@ -334,13 +334,13 @@ constinit base::BoolSetting same_bits{
     false};
 WEFT_SETTING(same_bits);
 
-struct Known {
+struct KnownCollective {
   const char* name;
   std::span<const Algorithm> algorithms;
   const base::ChoiceSetting* wanted;
   const base::IntSetting* most_short;  // nullptr: there is no cut-off
 };
-constexpr Known known[collective_count] = {
+constexpr KnownCollective known[collective_count] = {
     {collective_names[0], barrier_algorithms, &barrier_setting, nullptr},
     {collective_names[1], bcast_algorithms, &bcast_setting, &bcast_short},
     {collective_names[2], gather_algorithms, &gather_setting, &gather_short},
@@ -357,7 +357,7 @@ constexpr Known known[collective_count] = {
     {collective_names[13], alltoallv_algorithms, &alltoallv_setting, nullptr},
 };
 
-const Known& known_of(Collective collective) {
+const KnownCollective& known_of(Collective collective) {
   return known[static_cast<size_t>(collective)];
 }
 
@@ -366,7 +366,7 @@ constinit std::vector<Row>* file_rows = nullptr;
 constinit const char* offload_component = nullptr;
 
 void add_rows_of_settings(Collective collective, std::vector<Row>& rows) {
-  const Known& k = known_of(collective);
+  const KnownCollective& k = known_of(collective);
   const Algorithm wanted = k.algorithms[static_cast<size_t>(k.wanted->value())];
   const int64_t most_short = k.most_short != nullptr ? k.most_short->value() : -1;
   const bool sizes_slots = wanted == tree && !knows_bytes(collective) && most_short > 0;
@@ -418,7 +418,7 @@ Shape shape_of(const core::Comm& comm) {
 }
 
 // FNV-1a.
-class Sum {
+class FnvHash {
  public:
   void take(int64_t value) {
     for (int i = 0; i < 64; i += 8) sum_ = (sum_ ^ (static_cast<uint64_t>(value) >> i & 0xff)) * 0x100000001b3;
@@ -434,7 +434,7 @@ class Sum {
 };
 
 uint64_t sum_of(const std::vector<Row>& rows) {
-  Sum sum;
+  FnvHash sum;
   sum.take(core::hosts_wanted() ? 1 : 0);
   sum.take(reproducible() ? 1 : 0);
   sum.take(device::everywhere() ? 1 : 0);
@@ -549,22 +549,22 @@ uint64_t open_choices(std::vector<Row> file, const char* component) {
 }
 
 const Choices& find_choices(const core::Comm& comm) {
-  struct Shared {
+  struct SharedTable {
     Shape shape;
     std::vector<Row> rows;
     Choices choices;
-    Shared* next;
+    SharedTable* next;
   };
   static constinit base::Lock lock;
-  static constinit Shared* first = nullptr;  // they stay: there are as many as shapes
+  static constinit SharedTable* first = nullptr;  // they stay: there are as many as shapes
   std::lock_guard guard(lock);
   const Shape shape = shape_of(comm);
   std::vector<Row> rows = rows_in_force();
-  Shared* found = first;
+  SharedTable* found = first;
   while (found != nullptr && (found->shape != shape || found->rows != rows)) found = found->next;
   if (found == nullptr) {
     Choices choices = compile(shape, rows);
-    found = first = new Shared{shape, std::move(rows), std::move(choices), first};
+    found = first = new SharedTable{shape, std::move(rows), std::move(choices), first};
   }
   comm.choices.store(&found->choices, std::memory_order_release);
   return found->choices;

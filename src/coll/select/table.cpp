@@ -15,9 +15,9 @@ namespace {
 using base::Json;
 
 // Reads rows and keeps the first thing that is wrong.
-class Reader {
+class TableReader {
  public:
-  explicit Reader(std::vector<Row>& rows) : rows_(rows) {}
+  explicit TableReader(std::vector<Row>& rows) : rows_(rows) {}
 
   bool file(const Json& value) {
     if (value.kind != Json::ValueKind::object) return fail(value, "the file is no JSON object");
@@ -191,7 +191,7 @@ bool parse_table(std::string_view text, const std::string& name, std::vector<Row
   Json value;
   base::JsonProblem wrong;
   if (!base::parse_json(text, value, wrong)) return refuse(wrong.line, wrong.what);
-  Reader reader(rows);
+  TableReader reader(rows);
   if (!reader.file(value)) return refuse(reader.line(), reader.what());
   if (pipes != nullptr) *pipes = std::move(reader.pipes);
   return true;

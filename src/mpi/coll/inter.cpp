@@ -14,21 +14,21 @@ using coll::Block;
 using coll::Blocks;
 using coll::Reducer;
 using coll::Schedule;
-using coll::inter::Part;
+using coll::inter::RootPart;
 
-Part part_of(CollCheck& check, int root) {
+RootPart part_of(CollCheck& check, int root) {
   check.root(root);
-  if (root == MPI_ROOT) return {Part::Kind::root, 0};
-  if (root == MPI_PROC_NULL) return {Part::Kind::beside_root, 0};
-  return {Part::Kind::opposite, root};
+  if (root == MPI_ROOT) return {RootPart::RootRole::root, 0};
+  if (root == MPI_PROC_NULL) return {RootPart::RootRole::beside_root, 0};
+  return {RootPart::RootRole::opposite, root};
 }
 
 // The arguments that a part gives a meaning: the others are not looked at.
-Block own_block(CollCheck& check, const Part& part, const DataArgument& mine) {
-  return part.kind == Part::Kind::opposite ? take(check, mine) : Block();
+Block own_block(CollCheck& check, const RootPart& part, const DataArgument& mine) {
+  return part.kind == RootPart::RootRole::opposite ? take(check, mine) : Block();
 }
-Blocks all_blocks(CollCheck& check, const Part& part, const BlocksArgument& all, std::vector<Type*>& types) {
-  return part.kind == Part::Kind::root ? take(check, all, check.comm().size, types) : Blocks();
+Blocks all_blocks(CollCheck& check, const RootPart& part, const BlocksArgument& all, std::vector<Type*>& types) {
+  return part.kind == RootPart::RootRole::root ? take(check, all, check.comm().size, types) : Blocks();
 }
 
 Type* take_buffers(CollCheck& check, const ReductionArgument& data, MPI_Count count) {
@@ -45,14 +45,14 @@ int barrier_between(CollCheck& check, const Form& form) {
 }
 
 int bcast_between(CollCheck& check, const Form& form, const DataArgument& data, int root) {
-  const Part part = part_of(check, root);
-  const Block block = part.kind == Part::Kind::beside_root ? Block{nullptr, 0, &byte_type} : take(check, data);
+  const RootPart part = part_of(check, root);
+  const Block block = part.kind == RootPart::RootRole::beside_root ? Block{nullptr, 0, &byte_type} : take(check, data);
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::inter::bcast(s, block, part); });
 }
 
 int gather_between(CollCheck& check, const Form& form, const DataArgument& data, const BlocksArgument& all, int root) {
-  const Part part = part_of(check, root);
+  const RootPart part = part_of(check, root);
   const Block mine = own_block(check, part, data);
   std::vector<Type*> types;
   const Blocks blocks = all_blocks(check, part, all, types);
@@ -61,7 +61,7 @@ int gather_between(CollCheck& check, const Form& form, const DataArgument& data,
 }
 
 int scatter_between(CollCheck& check, const Form& form, const BlocksArgument& all, const DataArgument& data, int root) {
-  const Part part = part_of(check, root);
+  const RootPart part = part_of(check, root);
   const Block mine = own_block(check, part, data);
   std::vector<Type*> types;
   const Blocks blocks = all_blocks(check, part, all, types);
@@ -88,11 +88,11 @@ int alltoall_between(CollCheck& check, const Form& form, const BlocksArgument& s
 }
 
 int reduce_between(CollCheck& check, const Form& form, const ReductionArgument& data, MPI_Count count, int root) {
-  const Part part = part_of(check, root);
+  const RootPart part = part_of(check, root);
   if (check.failed()) return check.error();
-  if (part.kind == Part::Kind::beside_root) return perform(check, form, [](Schedule&) {});
+  if (part.kind == RootPart::RootRole::beside_root) return perform(check, form, [](Schedule&) {});
   OpReducer reducer;
-  Type* type = check.data({part.kind == Part::Kind::root ? data.receive : data.send, count, data.datatype});
+  Type* type = check.data({part.kind == RootPart::RootRole::root ? data.receive : data.send, count, data.datatype});
   check.reducer(reducer, data.op, type, data.datatype);
   if (check.failed()) return check.error();
   return perform(check, form, reducer, [&](Schedule& s, const Reducer& r) {
