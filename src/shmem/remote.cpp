@@ -236,11 +236,11 @@ StaticData static_data() {
 namespace {
 
 struct Parts {
-  rma::Part heap;
-  rma::Part data;
+  rma::WindowPart heap;
+  rma::WindowPart data;
 };
 
-rma::Window* describe(core::Comm& comm, char* base, uint64_t bytes, rma::Part& part) {
+rma::Window* describe(core::Comm& comm, char* base, uint64_t bytes, rma::WindowPart& part) {
   auto* window = new rma::Window;
   window->comm = &comm;
   window->base = base;
@@ -264,15 +264,15 @@ std::vector<int32_t> pes_here() {
   return pes;
 }
 
-uint32_t agree_on_generation(core::Comm& comm, const std::vector<rma::Part>& parts) {
+uint32_t agree_on_generation(core::Comm& comm, const std::vector<rma::WindowPart>& parts) {
   uint32_t largest = 0;
-  for (const rma::Part& part : parts) largest = std::max(largest, part.generation);
+  for (const rma::WindowPart& part : parts) largest = std::max(largest, part.generation);
   coll::Vote vote{~uint64_t{largest}, 0};
   check("shmem_init", coll::agree(coll::founders_of(comm), vote));
   return static_cast<uint32_t>(~vote.offer);
 }
 
-void show(rma::Window& window, const std::vector<int32_t>& pes, const std::vector<rma::Part>& parts) {
+void show(rma::Window& window, const std::vector<int32_t>& pes, const std::vector<rma::WindowPart>& parts) {
   rma::open(window, pes, parts, agree_on_generation(*window.comm, parts));
   check("shmem_init", rma::lock_all(window, false));
 }
@@ -298,8 +298,8 @@ void open_windows(core::Comm& comm, core::Comm& second, char* heap, uint64_t hea
   here.ranks = pes.data();
   std::vector<Parts> all(pes.size());
   check("shmem_init", coll::gather_all(here, &mine, sizeof mine, all.data()));
-  std::vector<rma::Part> heaps;
-  std::vector<rma::Part> datas;
+  std::vector<rma::WindowPart> heaps;
+  std::vector<rma::WindowPart> datas;
   for (const Parts& parts : all) {
     heaps.push_back(parts.heap);
     datas.push_back(parts.data);

@@ -47,8 +47,8 @@ using core::Comm;
 using core::identity;
 using core::peers;
 using core::world;
-using core::rma::Part;
 using core::rma::Window;
+using core::rma::WindowPart;
 using transport::Envelope;
 using transport::Post;
 
@@ -99,7 +99,7 @@ Vote vote_of(int32_t rank, int32_t heard, Agreement agreement) {
 }
 
 // The part of a played rank of this host. Its memory cannot be mapped.
-Part part_of(int32_t rank) {
+WindowPart part_of(int32_t rank) {
   const core::MemoryRef nowhere{0, core::MemoryRef::no_key};
   return {.memory = nowhere,
           .control = nowhere,
@@ -117,7 +117,7 @@ struct Packet {
   uint8_t kind = 0;
   uint32_t bytes = 0;
   Envelope envelope{};
-  alignas(16) unsigned char data[on_a_host / 2 * sizeof(Part)];
+  alignas(16) unsigned char data[on_a_host / 2 * sizeof(WindowPart)];
 
   [[nodiscard]] size_t size() const { return offsetof(Packet, data) + bytes; }
 };
@@ -207,9 +207,9 @@ class Stage final : public transport::Transport {
       const Vote vote = vote_of(from, distance, static_cast<Agreement>(agreements_ - 1));
       if (from != other_) play(from, envelope, &vote, sizeof vote);
     } else {
-      const auto count = static_cast<int32_t>(bytes / sizeof(Part));  // distance and number of parts are the same
+      const auto count = static_cast<int32_t>(bytes / sizeof(WindowPart));  // distance and number of parts are the same
       const int32_t first = rank_ - rank_ % on_a_host;
-      std::vector<Part> parts;
+      std::vector<WindowPart> parts;
       for (int32_t i = 0; i < count; ++i) parts.push_back(part_of(first + (rank_ + count + i) % on_a_host));
       play(parts[0].holder, envelope, parts.data(), bytes);
     }
@@ -338,11 +338,11 @@ Window* make_window(Comm& parent) {
   auto* window = base::make_object<Window>();
   window->comm = duplicate(parent);
   window->bytes = window_bytes;
-  Part part{};
+  WindowPart part{};
   core::rma::prepare(*window, core::rma::Flavor::allocate, part);
   EXPECT_EQ(part.error, core::no_error);
   const std::vector<int32_t> here = ranks_of_host(window->rank);
-  std::vector<Part> parts(here.size());
+  std::vector<WindowPart> parts(here.size());
   Founders team = coll::founders_of(*window->comm);
   team.size = on_a_host;
   team.place = identity->place_here();
@@ -370,7 +370,7 @@ void hear(Comm& comm, int32_t rank) {
 }
 
 void put_word(Window& window, uint64_t value) {
-  ASSERT_EQ(core::rma::lock(window, target, core::rma::Lock::shared, true), core::no_error);
+  ASSERT_EQ(core::rma::lock(window, target, core::rma::LockState::shared, true), core::no_error);
   ASSERT_EQ(core::rma::put(window, {&value, 8, &coll::byte_type, 8}, {{8, 8, &coll::byte_type}, target}, nullptr),
             core::no_error);
   ASSERT_EQ(core::rma::unlock(window, target), core::no_error);

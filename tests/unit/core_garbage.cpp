@@ -217,7 +217,7 @@ class Garbage : public testing::Test {
     comm_.size = 1;
     window_.comm = &comm_;
     window_.bytes = 256;
-    rma::Part part{};
+    rma::WindowPart part{};
     rma::prepare(window_, flavor, part);
     ASSERT_EQ(part.error, no_error);
     rma::open(window_, {0}, {part}, part.generation);

@@ -47,7 +47,7 @@ class Made {
     comm_.size = size;
     window_.comm = &comm_;
     window_.bytes = 64;
-    Part part{};
+    WindowPart part{};
     prepare(window_, Flavor::allocate, part);
     EXPECT_EQ(part.error, no_error);
     open(window_, {0}, {part}, part.generation);

@@ -29,7 +29,7 @@ void note(Window& window, Target& target, uint64_t bytes, uint64_t unit) {
 }
 
 // Maps memory of a device; nullptr: its owner performs all operations on it.
-char* map_device(Window& window, int32_t owner, const Part& part) {
+char* map_device(Window& window, int32_t owner, const WindowPart& part) {
   if (!device::on() || part.shared.bytes == 0) return nullptr;
   std::string problem;
   device::Mapping* const mapping = device::hold(owner, part.shared, problem);
@@ -44,13 +44,13 @@ char* map_device(Window& window, int32_t owner, const Part& part) {
 }
 
 // Of this host: how its memory is reached.
-void open_target(Window& window, int32_t rank, const Part& part) {
+void open_target(Window& window, int32_t rank, const WindowPart& part) {
   Target& target = window.targets[rank];
   const int32_t job_rank = window.comm->job_rank(rank);
   const bool own = job_rank == identity->rank;
   target.word_unit = part.unit;
   target.words = part.bytes < 8 ? 0 : part.bytes - 7;
-  target.control = own ? window.control : reinterpret_cast<Control*>(memory::map(job_rank, part.control));
+  target.control = own ? window.control : reinterpret_cast<TargetControl*>(memory::map(job_rank, part.control));
   memory::Region& region = target.region;
   note(window, target, part.bytes, part.unit);
   region.job_rank = job_rank;
@@ -74,17 +74,17 @@ class Introduction : private Awaited {
     tell(window, rank, Action::meet, cookie_of(*this, 0));
     wait_until([this] { return told_.load(std::memory_order_acquire); });
   }
-  const Shape& shape() const { return shape_; }
+  const TargetShape& shape() const { return shape_; }
 
  private:
   static bool on_answer(Awaited& awaited, const Answer& answer, const char* data) {
     auto& introduction = static_cast<Introduction&>(awaited);
-    if (answer.bytes == sizeof(Shape)) std::memcpy(&introduction.shape_, data, sizeof(Shape));
+    if (answer.bytes == sizeof(TargetShape)) std::memcpy(&introduction.shape_, data, sizeof(TargetShape));
     introduction.told_.store(true, std::memory_order_release);  // it may be gone now
     return true;
   }
 
-  Shape shape_{0, 1};
+  TargetShape shape_{0, 1};
   std::atomic<bool> told_ = false;
 };
 
@@ -103,11 +103,11 @@ bool allocate(Window& window, uint64_t bytes) {
   return window.owns_memory;
 }
 
-void prepare(Window& window, Flavor flavor, Part& part) {
+void prepare(Window& window, Flavor flavor, WindowPart& part) {
   window.flavor = flavor;
   window.size = window.comm->size;
   window.rank = window.comm->rank;
-  const Shape shape = shape_of(window);
+  const TargetShape shape = shape_of(window);
   part = {.bytes = shape.bytes,
           .unit = shape.unit,
           .holder = identity->rank,
@@ -119,13 +119,14 @@ void prepare(Window& window, Flavor flavor, Part& part) {
           .address = 0,
           .shared = {}};
   if (!reserve_targets(window)) return;
-  const size_t waiting = sizeof(Control) + static_cast<size_t>(identity->places_here()) * sizeof(std::atomic<int32_t>);
+  const size_t waiting =
+      sizeof(TargetControl) + static_cast<size_t>(identity->places_here()) * sizeof(std::atomic<int32_t>);
   const size_t attached_at = (waiting + alignof(Attached) - 1) & ~(alignof(Attached) - 1);
   const size_t control_size = attached_at + (flavor == Flavor::dynamic ? sizeof(Attached) : 0);
   void* control = allocate_shared(control_size, 1);
   if (control == nullptr) return;
   std::memset(control, 0, control_size);
-  window.control = static_cast<Control*>(control);
+  window.control = static_cast<TargetControl*>(control);
   window.control->attached_at = attached_at;
   if (flavor == Flavor::allocate) {
     if (!allocate(window, window.bytes)) return;
@@ -141,11 +142,12 @@ void prepare(Window& window, Flavor flavor, Part& part) {
   part.error = no_error;
 }
 
-void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<Part>& parts, uint32_t generation) {
+void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<WindowPart>& parts,
+          uint32_t generation) {
   bool can_fence = true;
   for (size_t i = 0; i < ranks.size(); ++i) {
     open_target(window, ranks[i], parts[i]);
-    const Control* control = window.targets[ranks[i]].control;
+    const TargetControl* control = window.targets[ranks[i]].control;
     can_fence = can_fence && parts[i].fences != 0 && control != nullptr;
     if (can_fence) window.busy_here.push_back(&control->busy);
   }

@@ -16,9 +16,9 @@ namespace weft::core::rma {
 [[nodiscard]] bool allocate(Window& window, uint64_t bytes);
 // Fills in `part`. Allocates the memory for Flavor::allocate; `window.comm`, base, bytes and unit are set. Memory of
 // Flavor::shared has been laid out by the caller, who says in `part` whose it is where it is not our own.
-void prepare(Window& window, Flavor flavor, Part& part);
+void prepare(Window& window, Flavor flavor, WindowPart& part);
 // Takes the parts of the ranks of this host, ourselves among them, and the generation that all agreed on.
-void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<Part>& parts, uint32_t generation);
+void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<WindowPart>& parts, uint32_t generation);
 // Gives everything back. All operations are over, on all ranks.
 void close(Window& window);
 

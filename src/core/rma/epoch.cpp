@@ -77,7 +77,7 @@ bool leave_fence(Window& window) {
   return window.epoch == Epoch::none;
 }
 
-void get_lock(Window& window, int32_t rank, Lock kind) {
+void get_lock(Window& window, int32_t rank, LockState kind) {
   Target& target = window.targets[rank];
   if (target.control != nullptr) {
     acquire(window, rank, kind);
@@ -287,7 +287,7 @@ int32_t settle_before_unlock(Window& window, std::span<const int32_t> ranks) {
   for (const int32_t rank : ranks) {
     Target& target = window.targets[rank];
     const bool afar = is_locked_afar(target);
-    const Lock kind = std::exchange(target.lock, Lock::none);
+    const LockState kind = std::exchange(target.lock, LockState::none);
     if (!std::exchange(target.locked, false)) continue;
     if (!afar) {
       release(window, rank, kind);
@@ -328,7 +328,7 @@ int32_t allow(Window& window, int32_t rank) {
     wait_until([&] { return target.open.load(std::memory_order_acquire); });
     return no_error;
   }
-  if (window.epoch == Epoch::lock_all && window.checked) get_lock(window, rank, Lock::shared);
+  if (window.epoch == Epoch::lock_all && window.checked) get_lock(window, rank, LockState::shared);
   open_target(window, rank);
   tell_sleepers(nullptr);
   return no_error;
@@ -429,12 +429,12 @@ int32_t test(Window& window, bool& flag) {
 }
 
 // Threads may lock different targets of a window at the same time.
-int32_t lock(Window& window, int32_t rank, Lock kind, bool checked) {
+int32_t lock(Window& window, int32_t rank, LockState kind, bool checked) {
   Target& target = window.targets[rank];
   {
     const std::lock_guard guard(window.closing);
     if (window.epoch != Epoch::lock && !leave_fence(window)) return rma_sync;
-    if (target.lock != Lock::none) return rma_sync;
+    if (target.lock != LockState::none) return rma_sync;
     window.epoch = Epoch::lock;
     target.lock = kind;
     ++window.locks;
@@ -490,7 +490,7 @@ bool is_passive(const Window& window) {
 
 int32_t flush(Window& window, int32_t rank, bool local) {
   if (!is_passive(window)) return rma_sync;
-  if (window.epoch == Epoch::lock && window.targets[rank].lock == Lock::none) return rma_sync;
+  if (window.epoch == Epoch::lock && window.targets[rank].lock == LockState::none) return rma_sync;
   return settle(window, rank, local);
 }
 

@@ -7,13 +7,13 @@
 namespace weft::core {
 
 uint32_t list_locks(boot::PageLock* locks, uint32_t most) {
-  struct List {
+  struct LockList {
     boot::PageLock* locks;
     uint32_t most;
     uint32_t listed;
   } list{locks, most, 0};
   const auto add = [](rma::Window& window, void* about) {
-    List& to = *static_cast<List*>(about);
+    LockList& to = *static_cast<LockList*>(about);
     if (!window.closing.try_lock()) return;  // it is being locked just now
     for (int32_t next = window.opened.load(std::memory_order_acquire); next != 0;) {
       const int32_t rank = next - 1;
@@ -22,7 +22,7 @@ uint32_t list_locks(boot::PageLock* locks, uint32_t most) {
       if (to.listed < to.most && target.locked) {
         to.locks[to.listed++] = {.context = window.comm->context,
                                  .target = window.comm->job_rank(rank),
-                                 .exclusive = target.lock == rma::Lock::exclusive ? 1U : 0U,
+                                 .exclusive = target.lock == rma::LockState::exclusive ? 1U : 0U,
                                  .reserved = 0};
       }
     }

@@ -21,7 +21,7 @@ namespace weft::core::rma {
 struct LockWish {
   LockWish* next;
   int32_t origin;
-  Lock kind;
+  LockState kind;
   bool held;
   uint32_t lane;
   uint64_t cookie;
@@ -37,20 +37,20 @@ constexpr uint64_t one_waiter = uint64_t{1} << 32;
 constexpr uint64_t one_writer = uint64_t{1} << 48;
 constexpr uint64_t holders = one_waiter - 1;
 
-uint64_t share_of(Lock kind) {
-  return kind == Lock::exclusive ? exclusive_bit : one_shared;
+uint64_t share_of(LockState kind) {
+  return kind == LockState::exclusive ? exclusive_bit : one_shared;
 }
 
-uint64_t waiter_of(Lock kind) {
-  return kind == Lock::exclusive ? one_waiter + one_writer : one_waiter;
+uint64_t waiter_of(LockState kind) {
+  return kind == LockState::exclusive ? one_waiter + one_writer : one_waiter;
 }
 
-void begin_waiting(Control& control, std::atomic<int32_t>& slot, int32_t rank, Lock kind) {
+void begin_waiting(TargetControl& control, std::atomic<int32_t>& slot, int32_t rank, LockState kind) {
   slot.store(rank + 1, std::memory_order_seq_cst);
   control.lock.fetch_add(waiter_of(kind), std::memory_order_seq_cst);
 }
 
-void end_waiting(Control& control, std::atomic<int32_t>& slot, Lock kind) {
+void end_waiting(TargetControl& control, std::atomic<int32_t>& slot, LockState kind) {
   slot.store(0, std::memory_order_relaxed);
   control.lock.fetch_sub(waiter_of(kind), std::memory_order_seq_cst);
 }
@@ -58,7 +58,7 @@ void end_waiting(Control& control, std::atomic<int32_t>& slot, Lock kind) {
 // Readers that come again and again would keep a writer out: the lock is never free. So a reader lets a writer that
 // waits go first, for so long as holders take to give the lock back, but not for ever: a holder may wait for this very
 // reader.
-void give_way(const Control& control) {
+void give_way(const TargetControl& control) {
   constexpr uint64_t patience_ns = 1000000;
   const auto writer_waits = [&] { return control.lock.load(std::memory_order_relaxed) >= one_writer; };
   if (!writer_waits()) [[likely]]
@@ -71,18 +71,18 @@ void give_way(const Control& control) {
 
 }  // namespace
 
-bool try_acquire(Control& control, Lock kind) {
+bool try_acquire(TargetControl& control, LockState kind) {
   uint64_t seen = control.lock.load(std::memory_order_seq_cst);
-  const uint64_t in_the_way = kind == Lock::exclusive ? holders : exclusive_bit;
+  const uint64_t in_the_way = kind == LockState::exclusive ? holders : exclusive_bit;
   while ((seen & in_the_way) == 0) {
     if (control.lock.compare_exchange_weak(seen, seen + share_of(kind), std::memory_order_seq_cst)) return true;
   }
   return false;
 }
 
-void acquire(Window& window, int32_t rank, Lock kind) {
-  Control& control = *window.targets[rank].control;
-  if (kind == Lock::shared) give_way(control);
+void acquire(Window& window, int32_t rank, LockState kind) {
+  TargetControl& control = *window.targets[rank].control;
+  if (kind == LockState::shared) give_way(control);
   if (try_acquire(control, kind)) return;
   std::atomic<int32_t>& slot = control.waiting[identity->place_here()];
   begin_waiting(control, slot, window.rank, kind);
@@ -92,20 +92,20 @@ void acquire(Window& window, int32_t rank, Lock kind) {
   bool got = false;  // a condition is asked again when it has held
   wait_until([&] { return got = got || try_acquire(control, kind); });
   end_waiting(control, slot, kind);
-  if (kind != Lock::shared) return;
+  if (kind != LockState::shared) return;
   nudge_next(window, rank);
   try_own_wishes(window, rank);
 }
 
-void release(Window& window, int32_t rank, Lock kind) {
-  Control& control = *window.targets[rank].control;
+void release(Window& window, int32_t rank, LockState kind) {
+  TargetControl& control = *window.targets[rank].control;
   const uint64_t before = control.lock.fetch_sub(share_of(kind), std::memory_order_seq_cst);
   if (before >= one_waiter && (before & holders) == share_of(kind)) nudge_next(window, rank);
 }
 
 // Ranks of the host in turn, beginning behind ourselves; the target, for those of other hosts, each time.
 void nudge_next(Window& window, int32_t target) {
-  Control& control = *window.targets[target].control;
+  TargetControl& control = *window.targets[target].control;
   if (control.lock.load(std::memory_order_seq_cst) < one_waiter) return;
   if (target != window.rank && control.owner_waits.load(std::memory_order_relaxed) != 0) {
     tell(window, target, Action::nudge);
@@ -128,7 +128,7 @@ namespace {
 void grant_wishes(Window& window) {
   for (LockWish* wish = window.wishes; wish != nullptr; wish = wish->next) {
     if (wish->held) continue;
-    Control& control = *window.control;
+    TargetControl& control = *window.control;
     const bool waits = control.owner_waits.load(std::memory_order_relaxed) != 0;
     if (!try_acquire(control, wish->kind)) {
       if (!waits) begin_waiting(control, control.owner_waits, window.rank, wish->kind);
@@ -144,7 +144,7 @@ void grant_wishes(Window& window) {
 
 }  // namespace
 
-void lock_for(Window& window, int32_t origin, Lock kind, uint32_t lane, uint64_t cookie) {
+void lock_for(Window& window, int32_t origin, LockState kind, uint32_t lane, uint64_t cookie) {
   auto* wish = new (std::nothrow) LockWish{nullptr, origin, kind, false, lane, cookie};
   if (wish == nullptr) {
     failed(FailureCause::memory,

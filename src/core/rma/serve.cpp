@@ -76,7 +76,7 @@ class Answers {
 };
 
 // A record with what follows it.
-struct Asked {
+struct ReceivedRecord {
   Record record;
   const char* runs;  // Run, of any alignment
   const char* data;
@@ -143,7 +143,7 @@ int32_t take_failure(const Window& window) {
 // Calls `each` for the pieces with the position of their data. Staged runs lie in memory of the origin, which may write
 // something else there after adds_up() has looked: no piece goes beyond the data.
 template <class Each>
-void for_pieces(const Asked& asked, Each&& each) {
+void for_pieces(const ReceivedRecord& asked, Each&& each) {
   uint64_t at = 0;
   for (uint32_t i = 0; i < asked.pieces(); ++i) {
     const Run piece = asked.piece(i);
@@ -153,13 +153,13 @@ void for_pieces(const Asked& asked, Each&& each) {
   }
 }
 
-void put(Window& window, int32_t origin, const Asked& asked) {
+void put(Window& window, int32_t origin, const ReceivedRecord& asked) {
   for_pieces(asked, [&](const Run& piece, uint64_t at) {
     if (char* to = place_of(window, origin, piece.offset, piece.bytes)) copy(window, to, asked.data + at, piece.bytes);
   });
 }
 
-void get(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
+void get(Window& window, int32_t origin, const ReceivedRecord& asked, Answers& answers) {
   // An error of this record goes with its answer: look before.
   for_pieces(asked, [&](const Run& piece, uint64_t) { (void)place_of(window, origin, piece.offset, piece.bytes); });
   char* const to = answers.add(asked.record.cookie, asked.record.position, asked.record.bytes);
@@ -172,7 +172,7 @@ void get(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
 }
 
 // `old`, cleared, takes the old values; nullptr: they are not asked for.
-void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old) {
+void update_pieces(Window& window, int32_t origin, const ReceivedRecord& asked, char* old) {
   const Record& record = asked.record;
   const Element element = element_of(basic_of(record.element), basic_of(record.value), basic_of(record.index));
   const auto reduction = static_cast<datatype::Reduction>(record.reduction);
@@ -193,7 +193,7 @@ void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old
   });
 }
 
-void compare(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
+void compare(Window& window, int32_t origin, const ReceivedRecord& asked, Answers& answers) {
   const Record& record = asked.record;
   const Element element = element_of(basic_of(record.element), datatype::Basic::none, datatype::Basic::none);
   if (element.size() == 0 || element.size() != static_cast<int64_t>(record.bytes)) refuse_frame();
@@ -211,7 +211,7 @@ void compare(Window& window, int32_t origin, const Asked& asked, Answers& answer
                     asked.data + record.bytes, at, old);
 }
 
-void transfer(Window& window, int32_t origin, uint32_t lane, const Asked& asked) {
+void transfer(Window& window, int32_t origin, uint32_t lane, const ReceivedRecord& asked) {
   const Record& record = asked.record;
   char* const memory = place_of(window, origin, record.offset, record.bytes);
   if (memory == nullptr) refuse_frame();  // the origin knows how large this window is
@@ -238,7 +238,7 @@ size_t data_bytes(const Record& record) {
   }
 }
 
-void serve(Window& window, int32_t origin, uint32_t lane, const Asked& asked, Answers& answers) {
+void serve(Window& window, int32_t origin, uint32_t lane, const ReceivedRecord& asked, Answers& answers) {
   const Record& record = asked.record;
   Target& from = window.targets[origin];
   switch (record.action) {
@@ -260,11 +260,11 @@ void serve(Window& window, int32_t origin, uint32_t lane, const Asked& asked, An
     case Action::give:
       return transfer(window, origin, lane, asked);
     case Action::lock:
-      if (record.reduction < static_cast<uint8_t>(Lock::shared) ||
-          record.reduction > static_cast<uint8_t>(Lock::exclusive)) {
+      if (record.reduction < static_cast<uint8_t>(LockState::shared) ||
+          record.reduction > static_cast<uint8_t>(LockState::exclusive)) {
         refuse_frame();
       }
-      return lock_for(window, origin, static_cast<Lock>(record.reduction), lane, record.cookie);
+      return lock_for(window, origin, static_cast<LockState>(record.reduction), lane, record.cookie);
     case Action::unlock:
       unlock_for(window, origin);
       (void)answers.add(record.cookie, 0, 0);
@@ -273,7 +273,7 @@ void serve(Window& window, int32_t origin, uint32_t lane, const Asked& asked, An
       (void)answers.add(record.cookie, 0, 0);
       return;
     case Action::meet: {
-      const Shape shape = shape_of(window);
+      const TargetShape shape = shape_of(window);
       std::memcpy(answers.add(record.cookie, 0, sizeof shape), &shape, sizeof shape);
       return;
     }
@@ -295,7 +295,7 @@ void serve(Window& window, int32_t origin, uint32_t lane, const Asked& asked, An
 }
 
 // Whether a record that moves data says of itself what is so: it is not looked at again when that is done.
-bool is_sound(const Asked& asked) {
+bool is_sound(const ReceivedRecord& asked) {
   const Record& record = asked.record;
   if (!moves_data(record.action)) return record.runs == 0;
   const bool answered = record.action != Action::put && record.action != Action::accumulate;
@@ -315,7 +315,7 @@ void serve_all(const transport::Arrival& arrival, const Frame& frame, const char
   Answers answers(window, frame.origin, lane);
   const char* const end = at + frame.bytes;
   while (at < end) {
-    Asked asked;
+    ReceivedRecord asked;
     if (static_cast<size_t>(end - at) < sizeof asked.record) refuse_frame();
     std::memcpy(&asked.record, at, sizeof asked.record);
     const size_t runs = asked.record.runs * sizeof(Run);
@@ -332,7 +332,7 @@ void serve_all(const transport::Arrival& arrival, const Frame& frame, const char
 
 }  // namespace
 
-Shape shape_of(const Window& window) {
+TargetShape shape_of(const Window& window) {
   const bool dynamic = window.flavor == Flavor::dynamic;
   return {dynamic ? std::numeric_limits<uint64_t>::max() : window.bytes, static_cast<uint64_t>(window.unit)};
 }

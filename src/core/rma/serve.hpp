@@ -15,7 +15,7 @@ namespace weft::core::rma {
 [[noreturn]] void refuse_frame();
 
 // The shape of our part, as origins are told.
-[[nodiscard]] Shape shape_of(const Window& window);
+[[nodiscard]] TargetShape shape_of(const Window& window);
 
 // A copy from or to memory of a device failed in what an origin asked for, who will be told; the reason is told here.
 void note_failed_copy(Window& window, int32_t origin);

@@ -33,7 +33,7 @@ void release_targets(Window& window) {
 int32_t attach(Window& window, void* base, uint64_t bytes, bool on_device) {
   const auto begin = reinterpret_cast<uint64_t>(base);
   std::lock_guard guard(window.attaching);
-  const auto overlaps = [&](const Piece& r) { return begin < r.end && r.begin < begin + bytes; };
+  const auto overlaps = [&](const AttachedRange& r) { return begin < r.end && r.begin < begin + bytes; };
   if (std::any_of(window.pieces.begin(), window.pieces.end(), overlaps)) return rma_attach;
   if (on_device) {
     window.on_device = true;
@@ -50,7 +50,7 @@ bool detach(Window& window, const void* base) {
   const auto begin = reinterpret_cast<uint64_t>(base);
   std::lock_guard guard(window.attaching);
   const auto at = std::find_if(window.pieces.begin(), window.pieces.end(),
-                               [&](const Piece& piece) { return piece.begin == begin; });
+                               [&](const AttachedRange& piece) { return piece.begin == begin; });
   if (at == window.pieces.end()) return false;
   window.pieces.erase(at);
   window.control->attached().publish(window.pieces);
@@ -58,7 +58,7 @@ bool detach(Window& window, const void* base) {
 }
 
 // The release pairs with the acquire of the reader that finds the new version.
-void Attached::publish(const std::vector<Piece>& all) {
+void Attached::publish(const std::vector<AttachedRange>& all) {
   const uint32_t before = version.load(std::memory_order_relaxed);
   version.store(before + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);  // what follows is seen after this
@@ -74,10 +74,10 @@ bool Attached::holds(uint64_t begin, uint64_t end) const {
   for (;;) {
     const uint32_t before = version.load(std::memory_order_acquire);
     const uint32_t all = count.load(std::memory_order_relaxed);
-    const bool found =
-        all > most || are_in_pieces(begin, end, all, [&](uint32_t i) {
-          return Piece{pieces[i].begin.load(std::memory_order_relaxed), pieces[i].end.load(std::memory_order_relaxed)};
-        });
+    const bool found = all > most || are_in_pieces(begin, end, all, [&](uint32_t i) {
+                         return AttachedRange{pieces[i].begin.load(std::memory_order_relaxed),
+                                              pieces[i].end.load(std::memory_order_relaxed)};
+                       });
     std::atomic_thread_fence(std::memory_order_acquire);
     if (before % 2 == 0 && version.load(std::memory_order_relaxed) == before) return found;
   }

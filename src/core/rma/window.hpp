@@ -32,7 +32,7 @@ struct Outbox;
 
 enum class Flavor : uint8_t { create, allocate, dynamic, shared };
 
-struct Piece {  // attached to a dynamic window
+struct AttachedRange {  // attached to a dynamic window
   uint64_t begin;
   uint64_t end;
 };
@@ -41,7 +41,7 @@ struct Piece {  // attached to a dynamic window
 template <class PieceAt>
 bool are_in_pieces(uint64_t begin, uint64_t end, uint32_t count, PieceAt&& piece_at) {
   for (uint32_t i = 0; begin < end && i < count;) {
-    const Piece piece = piece_at(i);
+    const AttachedRange piece = piece_at(i);
     if (piece.begin <= begin && begin < piece.end) {
       begin = piece.end;
       i = 0;
@@ -65,13 +65,13 @@ struct Attached {
     std::atomic<uint64_t> end;
   } pieces[most];
 
-  void publish(const std::vector<Piece>& all);
+  void publish(const std::vector<AttachedRange>& all);
   bool holds(uint64_t begin, uint64_t end) const;
 };
 
 // The state that ranks of one host share about one target, in memory of its rank that all of them map. lock.hpp has the
 // protocol.
-struct Control {
+struct TargetControl {
   alignas(64) std::atomic<uint64_t> lock;       // MPI_Win_lock
   memory::Updates updates;                      // of the target's memory
   alignas(64) memory::Busy busy;                // the target's, as origin
@@ -84,7 +84,7 @@ struct Control {
 
 // The part of a window that each rank of a host describes to the others when it is made. Ranks of other hosts ask for
 // what they need (meet()).
-struct Part {
+struct WindowPart {
   MemoryRef memory;   // of the window
   MemoryRef control;  // of the Control
   uint64_t bytes;
@@ -99,7 +99,7 @@ struct Part {
   device::Shared shared;  // the allocation it is in; no bytes: others cannot map it
 };
 
-enum class Lock : uint8_t { none, shared, exclusive };
+enum class LockState : uint8_t { none, shared, exclusive };
 
 // One rank of a window, as this process knows it. Its size is a power of two: targets are found by a shift. Targets lie
 // in memory that is zero until it is written, and takes none until then: all fields of a rank never contacted are zero.
@@ -113,11 +113,11 @@ struct alignas(128) Target {
   uint64_t unit = 0;                     // of displacements, in bytes
   std::atomic<bool> open = false;        // operations are allowed: the epoch is right, and locks are held
   std::atomic<bool> met = false;         // its bytes and unit are known; see meet()
-  Lock lock = Lock::none;                // by MPI_Win_lock
+  LockState lock = LockState::none;      // by MPI_Win_lock
   bool locked = false;                   // there is a lock to give back; not so with MPI_MODE_NOCHECK
   bool in_group = false;                 // of the epoch that MPI_Win_start began
   std::atomic<bool> opening = false;     // a thread opens it, or has
-  Control* control = nullptr;            // nullptr: on another host
+  TargetControl* control = nullptr;      // nullptr: on another host
   Outbox* outbox = nullptr;              // records that have not left; made on first use
   std::atomic<uint32_t> posts = 0;       // MPI_Win_post that told us and were not answered by MPI_Win_start
   std::atomic<uint32_t> completes = 0;   // the same of MPI_Win_complete and MPI_Win_wait
@@ -152,7 +152,7 @@ struct Window : base::Object {
   int64_t unit = 1;                            // of our own part
   pages::Wish wish;                            // of memory that prepare() allocates
   pages::Grant grant;                          // of that memory, as it was obtained
-  Control* control = nullptr;                  // of our own part
+  TargetControl* control = nullptr;            // of our own part
   uint32_t generation = 0;                     // with the context of `comm` the window's name: names.hpp
   std::vector<device::Mapping*> mappings;      // of memory of devices of other ranks
   std::vector<const memory::Busy*> busy_here;  // of the ranks of this host; empty: not all can fence each other
@@ -164,7 +164,7 @@ struct Window : base::Object {
   std::vector<int32_t> exposed_to;             // of MPI_Win_post
   int32_t locks = 0;                           // targets locked apart
   base::Lock attaching;                        // of `pieces`
-  std::vector<Piece> pieces;                   // attached; empty but for dynamic windows
+  std::vector<AttachedRange> pieces;           // attached; empty but for dynamic windows
   LockWish* wishes = nullptr;                  // of other hosts, held or waiting; under `guard`
   std::atomic<uint32_t> next_tag = 0;          // of data that travel as messages
   void (*drop_type)(Type*) = nullptr;          // gives back a datatype that was held
@@ -233,7 +233,7 @@ void begin_fence(Window& window, bool succeed);
 [[nodiscard]] int32_t wait(Window& window);
 [[nodiscard]] int32_t test(Window& window, bool& flag);
 
-[[nodiscard]] int32_t lock(Window& window, int32_t rank, Lock kind, bool checked);
+[[nodiscard]] int32_t lock(Window& window, int32_t rank, LockState kind, bool checked);
 [[nodiscard]] int32_t unlock(Window& window, int32_t rank);
 [[nodiscard]] int32_t lock_all(Window& window, bool checked);
 [[nodiscard]] int32_t unlock_all(Window& window);

@@ -13,7 +13,7 @@
 namespace weft::core::rma {
 
 namespace wire {
-enum Kind : uint8_t {
+enum RmaMessageKind : uint8_t {
   records = 16,    // Frame, then records
   records_staged,  // StagedFrame; the records are in staging memory
   answers,         // answers to records
@@ -88,11 +88,11 @@ struct Answer {
 static_assert(sizeof(Answer) == 24);
 
 // An origin's knowledge of a target.
-struct Shape {
+struct TargetShape {
   uint64_t bytes;
   uint64_t unit;  // of displacements, in bytes
 };
-static_assert(sizeof(Shape) == 16);
+static_assert(sizeof(TargetShape) == 16);
 
 constexpr size_t padded(size_t bytes) {
   return (bytes + 7) & ~size_t{7};

@@ -27,8 +27,8 @@ namespace weft::mpi {
 namespace {
 
 using core::rma::Flavor;
-using core::rma::Part;
 using core::rma::Target;
+using core::rma::WindowPart;
 
 // A window as a call asks for it.
 struct Wanted {
@@ -237,7 +237,8 @@ std::vector<int32_t> ranks_here(const core::Comm& comm) {
 }
 
 // Swaps parts with the ranks of our host, which reach each other without any help of the target.
-int32_t swap_parts(core::Comm& comm, const Part& part, const std::vector<int32_t>& ranks, std::vector<Part>& parts) {
+int32_t swap_parts(core::Comm& comm, const WindowPart& part, const std::vector<int32_t>& ranks,
+                   std::vector<WindowPart>& parts) {
   coll::Founders team = founders_of(comm);
   team.size = static_cast<int32_t>(ranks.size());
   team.place = static_cast<int32_t>(std::lower_bound(ranks.begin(), ranks.end(), comm.rank) - ranks.begin());
@@ -247,9 +248,9 @@ int32_t swap_parts(core::Comm& comm, const Part& part, const std::vector<int32_t
 }
 
 // The largest generation that any rank proposes.
-int32_t agree_on_generation(core::Comm& comm, const std::vector<Part>& parts, uint32_t& generation) {
+int32_t agree_on_generation(core::Comm& comm, const std::vector<WindowPart>& parts, uint32_t& generation) {
   generation = 0;
-  for (const Part& part : parts) generation = std::max(generation, part.generation);
+  for (const WindowPart& part : parts) generation = std::max(generation, part.generation);
   if (static_cast<int32_t>(parts.size()) == comm.size) return core::no_error;
   coll::Vote vote{~uint64_t{generation}, 0};
   const int32_t error = coll::agree(founders_of(comm), vote);
@@ -272,7 +273,7 @@ int32_t agree_on_outcome(Win& win, int32_t error) {
 
 // Prepares our part, and opens the window when all ranks could do so. An error class, the same on all ranks.
 int32_t open_together(Win& win) {
-  Part part{};
+  WindowPart part{};
   Share share;
   int32_t error = core::no_error;
   const bool together = win.flavor == Flavor::shared && !is_hinted(win, "alloc_shared_noncontig");
@@ -288,11 +289,11 @@ int32_t open_together(Win& win) {
     part.holder = win.comm->job_rank(0);
   }
   const std::vector<int32_t> here = ranks_here(*win.comm);
-  std::vector<Part> parts;
+  std::vector<WindowPart> parts;
   uint32_t generation = 0;
   error = swap_parts(*win.comm, part, here, parts);
   if (error == core::no_error) error = agree_on_generation(*win.comm, parts, generation);
-  for (const Part& each : parts) {
+  for (const WindowPart& each : parts) {
     if (error == core::no_error) error = each.error;
   }
   if (error == core::no_error) core::rma::open(win, here, parts, generation);

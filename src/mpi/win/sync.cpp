@@ -127,7 +127,7 @@ int win_lock(int lock_type, int rank, int assert, MPI_Win win) {
   check.assertions(assert, MPI_MODE_NOCHECK);
   if (check.failed() || rank == MPI_PROC_NULL) return check.error();
   remember(check.win());
-  const auto kind = lock_type == MPI_LOCK_SHARED ? core::rma::Lock::shared : core::rma::Lock::exclusive;
+  const auto kind = lock_type == MPI_LOCK_SHARED ? core::rma::LockState::shared : core::rma::LockState::exclusive;
   return check.done(core::rma::lock(check.win(), rank, kind, is_checked(assert)));
 }
 
