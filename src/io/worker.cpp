@@ -143,7 +143,7 @@ bool follow_all() {
   return workers().follow_all();
 }
 
-constexpr core::Flush follow_ups{"files", follow_all};
+constexpr core::FlushHook follow_ups{"files", follow_all};
 WEFT_FLUSH(follow_ups);
 
 // The program's thread may be asleep, or about to be.

@@ -21,7 +21,7 @@ class RequestNumber : public testing::Test {
   }
   ~RequestNumber() override { base::destroy_object(send_); }
 
-  Request* find(uint64_t number, Stage stage = Stage::asked) { return find_send(number, stage, 3, 2); }
+  Request* find(uint64_t number, NumberStage stage = NumberStage::asked) { return find_send(number, stage, 3, 2); }
 
   Peer peer_;
   Request* send_ = base::make_object<Request>();
@@ -50,17 +50,17 @@ TEST_F(RequestNumber, ALateAnswerFindsNothing) {
 
 TEST_F(RequestNumber, AnAnswerAtTheWrongStageFindsNothing) {
   const uint64_t number = give_number(*send_);
-  EXPECT_EQ(find(number, Stage::streaming), nullptr);
-  enter_stage(*send_, Stage::streaming);
+  EXPECT_EQ(find(number, NumberStage::streaming), nullptr);
+  enter_stage(*send_, NumberStage::streaming);
   EXPECT_EQ(number_of(*send_), number) << "the number names the stream";
   EXPECT_EQ(find(number), nullptr) << "a second CTS, a FIN of a stream";
-  EXPECT_EQ(find(number, Stage::streaming), send_);
+  EXPECT_EQ(find(number, NumberStage::streaming), send_);
 }
 
 TEST_F(RequestNumber, AnAnswerOfAnotherPeerFindsNothing) {
   const uint64_t number = give_number(*send_);
-  EXPECT_EQ(find_send(number, Stage::asked, 4, 2), nullptr);
-  EXPECT_EQ(find_send(number, Stage::asked, 3, 1), nullptr) << "another lane";
+  EXPECT_EQ(find_send(number, NumberStage::asked, 4, 2), nullptr);
+  EXPECT_EQ(find_send(number, NumberStage::asked, 3, 1), nullptr) << "another lane";
   send_->role = Role::receive;
   EXPECT_EQ(find(number), nullptr);
 }

@@ -26,7 +26,7 @@ void count_watches(int32_t more) {
   core::gathering.fetch_add(change, std::memory_order_release);
 }
 
-constexpr core::Flush looking{"memory that steps of collective operations wait for", look_at_watches};
+constexpr core::FlushHook looking{"memory that steps of collective operations wait for", look_at_watches};
 WEFT_FLUSH(looking);
 
 // Takes those that are ready out of the list.

@@ -12,13 +12,13 @@ namespace weft::core {
 namespace {
 
 // Frames of this library and of those that stand before it (Fortran's, MPICH's) are passed over.
-struct Search {
+struct FrameSearch {
   const void* own = nullptr;
   CallSite site;
 };
 
 _Unwind_Reason_Code look_at_frame(_Unwind_Context* context, void* argument) {
-  auto& search = *static_cast<Search*>(argument);
+  auto& search = *static_cast<FrameSearch*>(argument);
   const auto address = static_cast<uint64_t>(_Unwind_GetIP(context));
   Dl_info info{};
   if (address == 0 || dladdr(reinterpret_cast<void*>(address - 1), &info) == 0) return _URC_END_OF_STACK;
@@ -35,7 +35,7 @@ _Unwind_Reason_Code look_at_frame(_Unwind_Context* context, void* argument) {
 }  // namespace
 
 CallSite call_site() {
-  Search search;
+  FrameSearch search;
   Dl_info own{};
   if (dladdr(reinterpret_cast<void*>(&call_site), &own) == 0) return {};
   search.own = own.dli_fbase;

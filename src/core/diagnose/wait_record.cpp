@@ -157,7 +157,7 @@ void describe(const Comm& comm, const WaitRecord& wait_record, PageComm& to) {
 }
 
 // The part of the page beside the waits, gathered before the page is locked.
-struct Lists {
+struct PageLists {
   uint32_t open = 0;
   uint32_t open_listed = 0;
   uint32_t arrived = 0;
@@ -170,7 +170,7 @@ struct Lists {
 
 // With several threads, the requests of others may be starting or ending just now: the lists are a moment old, and
 // nothing is read of a communicator that may be gone.
-[[gnu::noinline, gnu::no_sanitize_thread]] void add_open(Lists& lists, const Request& r) {
+[[gnu::noinline, gnu::no_sanitize_thread]] void add_open(PageLists& lists, const Request& r) {
   if (r.done || (r.flags.persistent && !r.flags.active)) return;
   if (lists.open++ >= WaitPage::most_listed) return;
   PageMessage& m = lists.open_messages[lists.open_listed++];
@@ -186,9 +186,9 @@ struct Lists {
        .bytes = r.bytes};
 }
 
-void gather(Lists& lists, const Comm* comm) {
+void gather(PageLists& lists, const Comm* comm) {
   const auto add = [](const Request& r, const void* about) {
-    Lists& to = *static_cast<Lists*>(const_cast<void*>(about));
+    PageLists& to = *static_cast<PageLists*>(const_cast<void*>(about));
     if (threads->concurrent) {
       add_open(to, r);
     } else if (!r.done && (r.flags.active || !r.flags.persistent)) {
@@ -209,7 +209,7 @@ void gather(Lists& lists, const Comm* comm) {
 }
 
 // With the page.
-void show(const Lists& lists, const WaitRecord& wait_record) {
+void show(const PageLists& lists, const WaitRecord& wait_record) {
   page->turned_away = transport::turned_away();
   page->open = lists.open;
   page->open_listed = lists.open_listed;
@@ -280,7 +280,7 @@ void WaitRecorder::write(const Request* request, uint64_t now_ns) {
   if (current_teller != nullptr) current_teller->tell(wait_record);
   ask_others(wait_record, began_ns_, now_ns);
   const Comm* comm = wait_record.comm != nullptr ? wait_record.comm : request != nullptr ? request->comm : nullptr;
-  Lists lists;
+  PageLists lists;
   gather(lists, comm);
   const uint64_t site = place_ == 0 ? call_site().address : 0;
   std::lock_guard guard(page_lock);

@@ -66,7 +66,7 @@ void ContextNumbers::settle(uint32_t offered, uint32_t agreed) {
 
 void ContextNumbers::hold(uint32_t number, int32_t up, int32_t below, uint32_t up_generation) {
   std::lock_guard lock(lock_);
-  Use& use = uses_[number];
+  NumberUse& use = uses_[number];
   use.up = up;
   use.up_generation = up_generation;
   use.open += below + 1;

@@ -96,7 +96,7 @@ class ContextNumbers {
 
  private:
   // A number of a team that this process is in.
-  struct Use {
+  struct NumberUse {
     int32_t open = 0;  // of this process and those right below it, how many still hold it
     int32_t up = nobody;
     uint32_t up_generation = 0;
@@ -115,7 +115,7 @@ class ContextNumbers {
   std::vector<uint32_t> returned_;        // not taken, or given back
   std::vector<uint32_t> returned_alone_;  // the same of the second range
   std::vector<uint32_t> returned_common_;
-  std::unordered_map<uint32_t, Use> uses_;
+  std::unordered_map<uint32_t, NumberUse> uses_;
   struct Far {
     uint32_t fresh = 0;
     std::vector<uint32_t> returned;

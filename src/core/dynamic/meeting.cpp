@@ -48,7 +48,7 @@ struct LostWay {
 };
 
 // A process that we share communicators with.
-struct Shared {
+struct SharedPeer {
   int32_t communicators = 0;
   uint32_t generation = 0;
   bool suspected = false;  // it was lost at the last look
@@ -56,7 +56,7 @@ struct Shared {
 
 constinit std::mutex meeting;  // jobs are met and forgotten by one thread at a time; taken before lanes and `mutex`
 constinit std::mutex mutex;    // of what changes; jobs are read without it
-constinit std::map<int32_t, Shared>* shared = nullptr;
+constinit std::map<int32_t, SharedPeer>* shared = nullptr;
 constinit base::Ticker* ticker = nullptr;
 constinit base::Lock lost_lock;  // the last one taken
 constinit std::map<int32_t, LostWay>* lost_ways = nullptr;
@@ -352,8 +352,8 @@ void far_way_lost(int32_t far_rank, const base::Problem& problem) {
 
 bool share_with_other(int32_t rank, int32_t by) {
   const std::lock_guard guard(mutex);
-  if (shared == nullptr) shared = new std::map<int32_t, Shared>;
-  Shared& with = (*shared)[rank];
+  if (shared == nullptr) shared = new std::map<int32_t, SharedPeer>;
+  SharedPeer& with = (*shared)[rank];
   const bool before = with.communicators != 0;
   with.communicators += by;
   const bool after = with.communicators != 0;

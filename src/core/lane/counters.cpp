@@ -30,8 +30,8 @@ Counters counters() {
   return all;
 }
 
-Kept kept_messages() {
-  Kept all;
+UnexpectedCount kept_messages() {
+  UnexpectedCount all;
   for (const Lane& lane : lanes->all) {
     all.messages += lane.matcher.kept();
     all.bytes += static_cast<uint64_t>(lane.unexpected_bytes.load(std::memory_order_relaxed));

@@ -30,7 +30,7 @@ struct Counters {
 };
 
 // Unexpected messages: those kept now, and the most that one lane has kept at the same time.
-struct Kept {
+struct UnexpectedCount {
   uint64_t messages = 0;
   uint64_t bytes = 0;
   uint64_t most_messages = 0;
@@ -40,6 +40,6 @@ struct Kept {
 // The counts of all lanes and threads so far. Both may be asked by any thread, also before start() and after
 // stop().
 Counters counters();
-Kept kept_messages();
+UnexpectedCount kept_messages();
 
 }  // namespace weft::core

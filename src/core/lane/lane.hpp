@@ -22,7 +22,7 @@ struct Push;
 inline constexpr int64_t lane_chunk_bytes = 256 << 10;
 
 struct Loading;
-struct Reading;
+struct RendezvousRead;
 
 // All under `lock`, which is taken at MPI_THREAD_MULTIPLE only, but for what is atomic.
 struct alignas(128) Lane {
@@ -35,7 +35,7 @@ struct alignas(128) Lane {
   Pull* pulls = nullptr;                           // receives of path R0 that both sides copy, oldest first
   uint64_t pulls_begun = 0;                        // the number of the last one
   Push* pushes = nullptr;                          // sends of path R0 whose receivers let us help, newest first
-  Reading* readings = nullptr;                     // receives of path R0 that a transport reads, oldest first
+  RendezvousRead* readings = nullptr;              // receives of path R0 that a transport reads, oldest first
   Loading* loadings = nullptr;                     // receives of path R0 that a device copies, oldest first
   std::atomic<bool> at_work = false;               // one of these may be there, with something for us to do
   bool saturated = false;
@@ -44,9 +44,9 @@ struct alignas(128) Lane {
   std::atomic<int64_t> unexpected_bytes = 0;  // of data kept; written under the lock
   Unexpected* free_unexpected = nullptr;      // small ones, kept for reuse
   int free_unexpected_count = 0;
-  Reading* free_readings = nullptr;  // kept for reuse
-  Landing* landings = nullptr;       // messages of path E1 that are pushed
-  Landing* free_landings = nullptr;  // kept for reuse
+  RendezvousRead* free_readings = nullptr;  // kept for reuse
+  Landing* landings = nullptr;              // messages of path E1 that are pushed
+  Landing* free_landings = nullptr;         // kept for reuse
   // Counters, written under the lock; see count().
   std::atomic<uint64_t> arrived = 0;  // messages that came; any thread may ask
   uint64_t unexpected = 0;            // messages that came before their receive

@@ -8,8 +8,8 @@
 extern "C" {
 [[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::ProgressHook* const __start_weft_progress_hooks[];
 [[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::ProgressHook* const __stop_weft_progress_hooks[];
-[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::Flush* const __start_weft_flushes[];
-[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::Flush* const __stop_weft_flushes[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::FlushHook* const __start_weft_flushes[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::FlushHook* const __stop_weft_flushes[];
 }
 
 namespace weft::core {
@@ -39,10 +39,10 @@ void close_work(Lane& lane) {
 }
 
 bool flush_gathered() {
-  const std::span<const Flush* const> all{__start_weft_flushes,
-                                          static_cast<size_t>(__stop_weft_flushes - __start_weft_flushes)};
+  const std::span<const FlushHook* const> all{__start_weft_flushes,
+                                              static_cast<size_t>(__stop_weft_flushes - __start_weft_flushes)};
   bool sent = false;
-  for (const Flush* row : all) sent |= row->flush();
+  for (const FlushHook* row : all) sent |= row->flush();
   return sent;
 }
 

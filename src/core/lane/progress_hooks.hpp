@@ -23,7 +23,7 @@ struct ProgressHook {
 
 // Messages that a subsystem gathers before it sends them. It says so in `gathering`, so that progress looks at one
 // word.
-struct Flush {
+struct FlushHook {
   const char* name;
   bool (*flush)();  // sends what was gathered; whether there was any
 };
@@ -32,7 +32,7 @@ struct Flush {
   [[gnu::used,                  \
     gnu::section("weft_progress_hooks")]] static constinit const ::weft::core::ProgressHook* const row##_entry = &row
 #define WEFT_FLUSH(row) \
-  [[gnu::used, gnu::section("weft_flushes")]] static constinit const ::weft::core::Flush* const row##_entry = &row
+  [[gnu::used, gnu::section("weft_flushes")]] static constinit const ::weft::core::FlushHook* const row##_entry = &row
 
 extern std::atomic<int32_t> gathering;  // subsystems that hold messages back: each adds one, and takes it off again
 // Those of them that hold nothing back but look at memory: a process that writes it wakes this one (Endpoint::rouse).

@@ -17,7 +17,7 @@ uint64_t key_of(int32_t from, uint32_t place) {
 
 }  // namespace
 
-bool Tally::add(uint64_t number) {
+bool LaneTally::add(uint64_t number) {
   ++arrived;
   if (top < number) top = number;
   if (number > watched) return false;
@@ -30,7 +30,7 @@ bool Watches::is_next(const Unexpected& message) {
   if (from == transport::no_peer) return true;
   if (const Peer* sender = peers->find(from); sender->lost.load(std::memory_order_relaxed) != 0) return true;
   const uint64_t number = message.envelope.stamp;
-  Watch& watch = watches_[key_of(from, Stamps::place_of(message.envelope.context))];
+  GapWatch& watch = watches_[key_of(from, Stamps::place_of(message.envelope.context))];
   if (number <= watch.complete) return true;
 
   const uint32_t count = lanes->map.lanes();
@@ -38,7 +38,7 @@ bool Watches::is_next(const Unexpected& message) {
   uint64_t top = 0;
   uint64_t late = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const Tally& tally = lanes->all[i].tallies.of(from, message.envelope.context);
+    const LaneTally& tally = lanes->all[i].tallies.of(from, message.envelope.context);
     arrived += tally.arrived;
     top = std::max(top, tally.top);
     late += tally.late;
@@ -46,7 +46,7 @@ bool Watches::is_next(const Unexpected& message) {
   auto set_watched = [&](uint64_t watched) {
     watch.watched = watched;
     for (uint32_t i = 0; i < count; ++i) {
-      Tally& tally = lanes->all[i].tallies.of(from, message.envelope.context);
+      LaneTally& tally = lanes->all[i].tallies.of(from, message.envelope.context);
       tally.watched = watched;
       tally.late = 0;
     }

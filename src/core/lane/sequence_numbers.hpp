@@ -18,7 +18,7 @@ namespace weft::core {
 struct Unexpected;
 
 // The messages of one sender and slot that came on one lane.
-struct Tally {
+struct LaneTally {
   uint64_t arrived = 0;  // how many
   uint64_t top = 0;      // the largest number among them
   uint64_t watched = 0;  // the receiver waits until all up to this number are there; 0: for none
@@ -31,14 +31,14 @@ struct Tally {
 // The tallies of a lane, under its lock.
 class Tallies {
  public:
-  Tally& of(int32_t from, uint32_t context) { return senders_[from][Stamps::place_of(context)]; }
+  LaneTally& of(int32_t from, uint32_t context) { return senders_[from][Stamps::place_of(context)]; }
 
  private:
-  std::unordered_map<int32_t, std::array<Tally, Stamps::count>> senders_;
+  std::unordered_map<int32_t, std::array<LaneTally, Stamps::count>> senders_;
 };
 
 // Of one sender and slot, over all lanes; with all lanes held.
-struct Watch {
+struct GapWatch {
   uint64_t complete = 0;  // all up to this number are there
   uint64_t watched = 0;   // the number that is waited for; 0: none
   uint64_t missing = 0;   // how many up to it were missing then
@@ -51,7 +51,7 @@ class Watches {
   bool is_next(const Unexpected& message);
 
  private:
-  std::unordered_map<uint64_t, Watch> watches_;
+  std::unordered_map<uint64_t, GapWatch> watches_;
 };
 
 }  // namespace weft::core

@@ -39,25 +39,25 @@ void unpack(const Local& to, int64_t position, const void* data, int64_t bytes) 
 }
 
 // Memory for pieces that have to be packed.
-class Room {
+class PackMemory {
  public:
-  explicit Room(int64_t bytes) : memory_(static_cast<char*>(std::malloc(static_cast<size_t>(bytes)))) {}
-  ~Room() { std::free(memory_); }
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
+  explicit PackMemory(int64_t bytes) : memory_(static_cast<char*>(std::malloc(static_cast<size_t>(bytes)))) {}
+  ~PackMemory() { std::free(memory_); }
+  PackMemory(const PackMemory&) = delete;
+  PackMemory& operator=(const PackMemory&) = delete;
   char* get() const { return memory_; }
 
  private:
   char* memory_;
 };
 
-void* at(const Region& region, const Place& place) {
+void* at(const Region& region, const RegionData& place) {
   return place_behind(region.mapped, static_cast<uint64_t>(place.offset));
 }
 
 // ---- through our address space
 
-void copy_in(const Region& region, const Local& from, const Place& to, bool lies_on_device = false) {
+void copy_in(const Region& region, const Local& from, const RegionData& to, bool lies_on_device = false) {
   if (from.bytes == 0) return;
   if (from.is_plain() && to.type->contiguous && !lies_on_device) {
     base::copy_by_threads(at(region, to), from.buffer, static_cast<size_t>(from.bytes));
@@ -67,7 +67,7 @@ void copy_in(const Region& region, const Local& from, const Place& to, bool lies
   }
 }
 
-void copy_out(const Region& region, const Local& to, const Place& from, bool lies_on_device = false) {
+void copy_out(const Region& region, const Local& to, const RegionData& from, bool lies_on_device = false) {
   if (to.bytes == 0) return;
   if (from.type->contiguous && to.is_plain() && !lies_on_device) {
     base::copy_by_threads(to.buffer, at(region, from), static_cast<size_t>(to.bytes));
@@ -79,7 +79,7 @@ void copy_out(const Region& region, const Local& to, const Place& from, bool lie
 
 // Goes through the data of an update piece by piece: at most `most` bytes together, whole elements.
 template <class Do>
-void for_pieces(const Update& update, const Place& to, int64_t most, Do&& each) {
+void for_pieces(const Update& update, const RegionData& to, int64_t most, Do&& each) {
   const int64_t bytes = to.count * to.type->size;
   const int64_t size = update.element.size();
   most -= most % size;
@@ -99,13 +99,13 @@ void for_pieces(const Update& update, const Place& to, int64_t most, Do&& each) 
 }
 
 int32_t update_mapped(const Region& region, const Update& update, const Local& from, const Local* result,
-                      const Place& to, decltype(update_here)& update_there) {
+                      const RegionData& to, decltype(update_here)& update_there) {
   const bool plain_result = result == nullptr || result->is_plain();
   const bool needs_room = !from.is_plain() || !plain_result;
   const int64_t bytes = to.count * to.type->size;
   const int64_t most = needs_room ? std::min(bytes, piece_most) : std::max<int64_t>(bytes, 1);
   if (bytes == 0) return no_error;
-  const Room room(needs_room ? 2 * most : 1);
+  const PackMemory room(needs_room ? 2 * most : 1);
   if (room.get() == nullptr) return no_memory;
   for_pieces(update, to, most, [&](const Run& run, int64_t position) {
     const auto some = static_cast<int64_t>(run.bytes);
@@ -121,14 +121,14 @@ int32_t update_mapped(const Region& region, const Update& update, const Local& f
 
 // ---- by the kernel: 0, or the errno of its refusal
 
-int kernel_put(const Region& region, const Local& from, const Place& to) {
+int kernel_put(const Region& region, const Local& from, const RegionData& to) {
   if (from.bytes == 0) return 0;
   transport::Endpoint& way = way_to(region);
   if (from.is_plain() && to.type->contiguous) {
     return way.put(advanced(region.memory, static_cast<uint64_t>(to.offset)), from.buffer,
                    static_cast<size_t>(from.bytes));
   }
-  const Room room(std::min(from.bytes, piece_most));
+  const PackMemory room(std::min(from.bytes, piece_most));
   if (room.get() == nullptr) return ENOMEM;
   for (int64_t position = 0; position < from.bytes;) {
     Pieces pieces;
@@ -142,14 +142,14 @@ int kernel_put(const Region& region, const Local& from, const Place& to) {
   return 0;
 }
 
-int kernel_get(const Region& region, const Local& to, const Place& from) {
+int kernel_get(const Region& region, const Local& to, const RegionData& from) {
   if (to.bytes == 0) return 0;
   transport::Endpoint& way = way_to(region);
   if (from.type->contiguous && to.is_plain()) {
     return way.get(advanced(region.memory, static_cast<uint64_t>(from.offset)), to.buffer,
                    static_cast<size_t>(to.bytes));
   }
-  const Room room(std::min(to.bytes, piece_most));
+  const PackMemory room(std::min(to.bytes, piece_most));
   if (room.get() == nullptr) return ENOMEM;
   for (int64_t position = 0; position < to.bytes;) {
     Pieces pieces;
@@ -164,7 +164,7 @@ int kernel_get(const Region& region, const Local& to, const Place& from) {
 }
 
 // Whole elements, from packed byte `position` on, as they lie in memory: at most `bytes` of data.
-void collect_whole(const Place& to, const Element& element, int64_t position, int64_t bytes, Pieces& pieces) {
+void collect_whole(const RegionData& to, const Element& element, int64_t position, int64_t bytes, Pieces& pieces) {
   if (!element.has_gaps()) return collect(to, position, bytes, Pieces::most, pieces);
   collect_elements(to, element, position, bytes, Pieces::most, pieces);
   for (int i = 0; i < pieces.count; ++i) pieces.runs[i].bytes = static_cast<uint64_t>(element.extent());
@@ -178,13 +178,13 @@ Stripes all_stripes_of(const Pieces& pieces) {
 
 // Read, changed and written back, many elements at once.
 int update_by_kernel(const Region& region, const Update& update, const Local& from, const Local* result,
-                     const Place& to, int32_t& error) {
+                     const RegionData& to, int32_t& error) {
   transport::Endpoint& way = way_to(region);
   const Element& element = update.element;
   const int64_t bytes = to.count * to.type->size;
   const int64_t count = std::min(bytes, piece_most) / std::max(element.extent(), 1);
   const int64_t most = std::max<int64_t>(count, 1) * element.size();
-  const Room room(2 * most + std::max<int64_t>(count, 1) * element.extent());
+  const PackMemory room(2 * most + std::max<int64_t>(count, 1) * element.extent());
   if (room.get() == nullptr) {
     error = no_memory;
     return 0;
@@ -213,7 +213,7 @@ int update_by_kernel(const Region& region, const Update& update, const Local& fr
 }
 
 int swap_by_kernel(const Region& region, const Element& element, const void* value, const void* compare, void* result,
-                   const Place& to) {
+                   const RegionData& to) {
   transport::Endpoint& way = way_to(region);
   const MemoryRef place = advanced(region.memory, static_cast<uint64_t>(to.offset));
   const auto bytes = static_cast<size_t>(element.size());
@@ -231,7 +231,7 @@ bool is_done(Region& region, int refused) {
 
 }  // namespace
 
-bool put(Region& region, const Local& from, const Place& to) {
+bool put(Region& region, const Local& from, const RegionData& to) {
   switch (region.reach.load(std::memory_order_relaxed)) {
     case Reach::mapped:
       copy_in(region, from, to);
@@ -246,7 +246,7 @@ bool put(Region& region, const Local& from, const Place& to) {
   }
 }
 
-bool get(Region& region, const Local& to, const Place& from) {
+bool get(Region& region, const Local& to, const RegionData& from) {
   switch (region.reach.load(std::memory_order_relaxed)) {
     case Reach::mapped:
       copy_out(region, to, from);
@@ -261,7 +261,7 @@ bool get(Region& region, const Local& to, const Place& from) {
   }
 }
 
-bool update(Region& region, const Update& update, const Local& from, const Local* result, const Place& to,
+bool update(Region& region, const Update& update, const Local& from, const Local* result, const RegionData& to,
             int32_t& error) {
   error = no_error;
   switch (region.reach.load(std::memory_order_relaxed)) {
@@ -279,7 +279,7 @@ bool update(Region& region, const Update& update, const Local& from, const Local
 }
 
 bool compare_swap(Region& region, const Element& element, Busy& busy, const void* value, const void* compare,
-                  void* result, const Place& to) {
+                  void* result, const RegionData& to) {
   switch (region.reach.load(std::memory_order_relaxed)) {
     case Reach::mapped:
       swap_here(region, element, busy, value, compare, static_cast<char*>(at(region, to)), result);

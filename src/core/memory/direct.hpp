@@ -10,16 +10,16 @@
 
 namespace weft::core::memory {
 
-[[nodiscard]] bool put(Region& region, const Local& from, const Place& to);
-[[nodiscard]] bool get(Region& region, const Local& to, const Place& from);
+[[nodiscard]] bool put(Region& region, const Local& from, const RegionData& to);
+[[nodiscard]] bool get(Region& region, const Local& to, const RegionData& from);
 
 // The types consist of the update's element. `result` nullptr: the old values are not wanted. `error`: an error class,
 // no memory.
-[[nodiscard]] bool update(Region& region, const Update& update, const Local& from, const Local* result, const Place& to,
-                          int32_t& error);
+[[nodiscard]] bool update(Region& region, const Update& update, const Local& from, const Local* result,
+                          const RegionData& to, int32_t& error);
 
 // One element: swaps in `value` where it is `compare`; the old value goes to `result`. All packed.
 [[nodiscard]] bool compare_swap(Region& region, const Element& element, Busy& busy, const void* value,
-                                const void* compare, void* result, const Place& to);
+                                const void* compare, void* result, const RegionData& to);
 
 }  // namespace weft::core::memory

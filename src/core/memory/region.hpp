@@ -70,7 +70,7 @@ struct Local {
 };
 
 // Data in a region: `offset` bytes from its beginning.
-struct Place {
+struct RegionData {
   int64_t offset;
   int64_t count;
   datatype::Type* type;

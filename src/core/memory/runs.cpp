@@ -10,7 +10,7 @@ namespace weft::core::memory {
 namespace {
 
 // Offsets take the place of addresses.
-datatype::Runs list(const Place& place, int64_t position, int64_t bytes, iovec* runs, int room) {
+datatype::Runs list(const RegionData& place, int64_t position, int64_t bytes, iovec* runs, int room) {
   const auto* base = reinterpret_cast<const void*>(static_cast<uintptr_t>(place.offset));
   return datatype::list_runs(*place.type, place.count, base, position, bytes, runs, room);
 }
@@ -21,7 +21,7 @@ uint64_t offset_of(const iovec& run) {
 
 }  // namespace
 
-void collect(const Place& place, int64_t position, int64_t bytes, int most, Pieces& pieces) {
+void collect(const RegionData& place, int64_t position, int64_t bytes, int most, Pieces& pieces) {
   if (place.type->contiguous) {
     pieces.runs[0] = {static_cast<uint64_t>(place.offset + position), static_cast<uint64_t>(bytes)};
     pieces.count = 1;
@@ -35,7 +35,7 @@ void collect(const Place& place, int64_t position, int64_t bytes, int most, Piec
   pieces.bytes = listed.bytes;
 }
 
-void collect_elements(const Place& place, const Element& element, int64_t position, int64_t bytes, int most,
+void collect_elements(const RegionData& place, const Element& element, int64_t position, int64_t bytes, int most,
                       Pieces& pieces) {
   const int64_t size = element.size();
   pieces.count = static_cast<int>(std::min<int64_t>(bytes / size, most));
@@ -47,7 +47,7 @@ void collect_elements(const Place& place, const Element& element, int64_t positi
   }
 }
 
-Span span_of(const datatype::Type& type, int64_t count) {
+DataSpan span_of(const datatype::Type& type, int64_t count) {
   if (count == 0 || type.size == 0) return {0, 0};
   const int64_t last = (count - 1) * type.extent;
   return {type.true_lower_bound + std::min<int64_t>(last, 0),

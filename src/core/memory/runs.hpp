@@ -20,18 +20,18 @@ struct Pieces {
 };
 
 // Those from packed byte `position` on: at most `bytes`, and at most `most` of them.
-void collect(const Place& place, int64_t position, int64_t bytes, int most, Pieces& pieces);
+void collect(const RegionData& place, int64_t position, int64_t bytes, int most, Pieces& pieces);
 
 // The same of elements with gaps, each a piece of its packed size at the element's beginning. `position` is a multiple
 // of that size.
-void collect_elements(const Place& place, const Element& element, int64_t position, int64_t bytes, int most,
+void collect_elements(const RegionData& place, const Element& element, int64_t position, int64_t bytes, int most,
                       Pieces& pieces);
 
 // The bytes from the lowest to behind the highest that data touch, from their place on.
-struct Span {
+struct DataSpan {
   int64_t from;
   int64_t to;
 };
-[[nodiscard]] Span span_of(const datatype::Type& type, int64_t count);
+[[nodiscard]] DataSpan span_of(const datatype::Type& type, int64_t count);
 
 }  // namespace weft::core::memory

@@ -16,7 +16,7 @@
 namespace weft::core::memory {
 namespace {
 
-enum Way : uint32_t { words, changing, locks };  // Updates::way
+enum UpdateMethod : uint32_t { words, changing, locks };  // Updates::way
 
 constexpr int block_log2 = 16;
 constexpr uint64_t block = uint64_t{1} << block_log2;

@@ -21,8 +21,8 @@
 namespace weft::core {
 
 // A message that found the ring or the network full: a request, or a copy of a protocol message.
-struct Waiting {
-  Waiting* next;
+struct WaitingMessage {
+  WaitingMessage* next;
   Request* request;  // nullptr: the payload
   Envelope envelope;
   uint8_t kind;
@@ -32,13 +32,13 @@ struct Waiting {
 
 namespace {
 
-Waiting* new_waiting(uint32_t payload) {
-  void* memory = std::malloc(sizeof(Waiting) + payload);
+WaitingMessage* new_waiting(uint32_t payload) {
+  void* memory = std::malloc(sizeof(WaitingMessage) + payload);
   if (memory == nullptr) {
     failed(FailureCause::memory,
            {.cause = "no memory to queue a message whose way is full", .remedy = "free memory on this host"});
   }
-  return ::new (memory) Waiting{};
+  return ::new (memory) WaitingMessage{};
 }
 
 uint64_t bit_of(uint32_t place) {
@@ -46,14 +46,14 @@ uint64_t bit_of(uint32_t place) {
 }
 
 // A peer's queue of one lane, and the lock of its place.
-class Place {
+class LockedQueue {
  public:
-  Place(Peer& peer, uint32_t lane)
+  LockedQueue(Peer& peer, uint32_t lane)
       : peer_(peer), place_(lane & peer.queue_mask), guard_(peers->send_queues[place_].lock) {}
 
   SendQueue& queue() { return peer_.queues[place_]; }
 
-  void append(Waiting* w) {
+  void append(WaitingMessage* w) {
     SendQueue& q = queue();
     (q.first == nullptr ? q.first : q.last->next) = w;
     q.last = w;
@@ -72,7 +72,7 @@ class Place {
   const std::lock_guard<base::Lock> guard_;
 };
 
-bool try_waiting(Peer& peer, Waiting& w) {
+bool try_waiting(Peer& peer, WaitingMessage& w) {
   if (w.request == nullptr) {
     return peer.endpoint->send(w.kind, w.envelope, w.payload(), w.bytes) == transport::Post::done;
   }
@@ -89,9 +89,9 @@ void send_or_queue(Peer& peer, const Envelope& envelope, uint8_t kind, const voi
   if (!peer.queues_on(envelope.lane) && peer.endpoint->send(kind, envelope, payload, bytes) == transport::Post::done) {
     return;
   }
-  Place place(peer, envelope.lane);
+  LockedQueue place(peer, envelope.lane);
   count(this_thread().retries);
-  Waiting* w = new_waiting(bytes);
+  WaitingMessage* w = new_waiting(bytes);
   w->envelope = envelope;
   w->kind = kind;
   w->bytes = bytes;
@@ -106,20 +106,20 @@ void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, 
 void queue_send(Request& r) {
   Peer& peer = *r.peer;
   FollowUpLater later;
-  Place place(peer, r.match.lane);
+  LockedQueue place(peer, r.match.lane);
   if (place.queue().first == nullptr && try_again(r)) return;  // the queue has become empty meanwhile
   count(this_thread().retries);
-  Waiting* w = new_waiting(0);
+  WaitingMessage* w = new_waiting(0);
   w->request = &r;
   place.append(w);
   tell_of(Event::queued, {peer.rank, r.match.tag, r.bytes, is_internal(r.match)});
 }
 
 bool unqueue(Request& r) {
-  Place place(*r.peer, r.match.lane);
+  LockedQueue place(*r.peer, r.match.lane);
   SendQueue& q = place.queue();
-  Waiting* before = nullptr;
-  for (Waiting* w = q.first; w != nullptr; before = w, w = w->next) {
+  WaitingMessage* before = nullptr;
+  for (WaitingMessage* w = q.first; w != nullptr; before = w, w = w->next) {
     if (w->request != &r) continue;
     // The queue stays listed: flush_waiting() drops one with nothing left to send.
     (before == nullptr ? q.first : before->next) = w->next;
@@ -133,17 +133,17 @@ bool unqueue(Request& r) {
 int64_t count_waiting(Peer& peer) {
   int64_t count = 0;
   for (uint32_t i = 0; i <= peer.queue_mask; ++i) {
-    Place place(peer, i);
-    for (const Waiting* w = place.queue().first; w != nullptr; w = w->next) ++count;
+    LockedQueue place(peer, i);
+    for (const WaitingMessage* w = place.queue().first; w != nullptr; w = w->next) ++count;
   }
   return count;
 }
 
 void drop_waiting(Peer& peer) {
   for (uint32_t i = 0; i <= peer.queue_mask; ++i) {
-    Place place(peer, i);
+    LockedQueue place(peer, i);
     SendQueue& q = place.queue();
-    while (Waiting* w = q.first) {  // the queue stays listed: flush_waiting() drops it
+    while (WaitingMessage* w = q.first) {  // the queue stays listed: flush_waiting() drops it
       q.first = w->next;
       std::free(w);
     }
@@ -157,7 +157,7 @@ void forget_peer(int32_t job_rank) {
   if (gone == &PeerTable::unconnected) return;
   drop_waiting(*gone);
   for (uint32_t i = 0; i <= gone->queue_mask; ++i) {
-    Place place(*gone, i);
+    LockedQueue place(*gone, i);
     for (SendQueue** at = &peers->send_queues[i].first; *at != nullptr; at = &(*at)->next) {
       if (*at != &place.queue()) continue;
       *at = (*at)->next;
@@ -177,7 +177,7 @@ bool flush_waiting(uint32_t place) {
   for (SendQueue** at = &queues.first; *at != nullptr;) {
     SendQueue& q = **at;
     Peer& peer = *q.peer;
-    while (Waiting* w = q.first) {
+    while (WaitingMessage* w = q.first) {
       if (!try_waiting(peer, *w)) break;
       q.first = w->next;
       std::free(w);

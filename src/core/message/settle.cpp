@@ -23,14 +23,14 @@ void drain_all() {
 }
 
 // Of a source and context.
-struct Origin {
+struct MessageOrigin {
   uint32_t context;
   int32_t source;
-  bool operator==(const Origin&) const = default;
+  bool operator==(const MessageOrigin&) const = default;
 };
-using Origins = std::vector<Origin>;
+using Origins = std::vector<MessageOrigin>;
 
-Origin origin_of(const Unexpected& message) {
+MessageOrigin origin_of(const Unexpected& message) {
   return {message.envelope.context, message.envelope.source};
 }
 bool contains(const Origins& origins, const Unexpected& message) {

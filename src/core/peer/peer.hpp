@@ -21,13 +21,13 @@ struct Request;
 inline constexpr int64_t tiny_bytes = transport::inlined::cell_bytes;
 
 // A message that found the way full: a request, or a protocol message we keep a copy of.
-struct Waiting;
+struct WaitingMessage;
 struct Peer;
 
 // The messages to one peer, in order. The lock of its SendQueues is held.
 struct SendQueue {
-  Waiting* first = nullptr;
-  Waiting* last = nullptr;
+  WaitingMessage* first = nullptr;
+  WaitingMessage* last = nullptr;
   Peer* peer = nullptr;
   SendQueue* next = nullptr;  // of the queues with messages
   bool listed = false;        // among them

@@ -6,7 +6,7 @@
 
 namespace weft::core {
 
-Request* find_request(uint64_t number, Stage stage) {
+Request* find_request(uint64_t number, NumberStage stage) {
   const auto place = static_cast<uint32_t>(number);
   const uint64_t generation = number >> 32;
   const uintptr_t address = base::Arena::address_of(place);
@@ -17,7 +17,7 @@ Request* find_request(uint64_t number, Stage stage) {
   return std::atomic_ref(r.serial).load(std::memory_order_relaxed) == wanted ? &r : nullptr;
 }
 
-Request* find_send(uint64_t number, Stage stage, int32_t source, uint32_t lane) {
+Request* find_send(uint64_t number, NumberStage stage, int32_t source, uint32_t lane) {
   Request* r = find_request(number, stage);
   const bool theirs =
       r != nullptr && r->role == Role::send && r->lane == lane && r->peer != nullptr && r->peer->rank == source;

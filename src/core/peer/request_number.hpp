@@ -17,7 +17,7 @@
 namespace weft::core {
 
 // The actions on a request by its number. In the low bits of Request::serial, the generation above.
-enum class Stage : uint32_t {
+enum class NumberStage : uint32_t {
   none,       // nothing: no number is out, or its answer has come
   asked,      // an answer may come: FIN, CTS, help, recalled
   streaming,  // the number names the stream (R1); no answer is expected
@@ -26,11 +26,11 @@ enum class Stage : uint32_t {
 inline constexpr uint32_t stage_bits = 2;
 inline constexpr uint32_t stage_mask = (1U << stage_bits) - 1;
 
-inline Stage stage_of(const Request& r) {
-  return static_cast<Stage>(r.serial & stage_mask);
+inline NumberStage stage_of(const Request& r) {
+  return static_cast<NumberStage>(r.serial & stage_mask);
 }
 
-inline void set_serial(Request& r, uint32_t generation, Stage stage) {
+inline void set_serial(Request& r, uint32_t generation, NumberStage stage) {
   // Any thread may look at a serial that a late message names.
   std::atomic_ref(r.serial).store(generation << stage_bits | static_cast<uint32_t>(stage), std::memory_order_relaxed);
 }
@@ -44,24 +44,24 @@ inline uint64_t number_of(const Request& r) {
 // left.
 inline uint64_t give_number(Request& r) {
   std::atomic_ref(r.joined).store(false, std::memory_order_relaxed);
-  set_serial(r, (r.serial >> stage_bits) + (stage_of(r) == Stage::none ? 1 : 0), Stage::asked);
+  set_serial(r, (r.serial >> stage_bits) + (stage_of(r) == NumberStage::none ? 1 : 0), NumberStage::asked);
   return number_of(r);
 }
 
-inline void enter_stage(Request& r, Stage stage) {
+inline void enter_stage(Request& r, NumberStage stage) {
   set_serial(r, r.serial >> stage_bits, stage);
 }
 
 // The send is over. Its number finds nothing any more.
 inline void take_number(Request& r) {
-  enter_stage(r, Stage::none);
+  enter_stage(r, NumberStage::none);
 }
 
 // The calling thread does nothing until the send is done, if that is announced and not on its way: it answers a
 // receiver at once.
 inline void join(Request& r) {
   if (r.role == Role::send && std::atomic_ref(r.serial).load(std::memory_order_relaxed) % (stage_mask + 1) ==
-                                  static_cast<uint32_t>(Stage::asked)) {
+                                  static_cast<uint32_t>(NumberStage::asked)) {
     std::atomic_ref(r.joined).store(true, std::memory_order_relaxed);
   }
 }
@@ -70,10 +70,10 @@ inline bool is_awaited(const Request& r) {
 }
 
 // The send of this number, if it is at this stage; nullptr otherwise. By any thread, for any number.
-[[nodiscard]] Request* find_request(uint64_t number, Stage stage);
+[[nodiscard]] Request* find_request(uint64_t number, NumberStage stage);
 
 // The send that a message of `source` on a lane of ours answers; nullptr: there is none at this stage, or it is not
 // that peer's to answer, or not on that lane. The lane is held.
-[[nodiscard]] Request* find_send(uint64_t number, Stage stage, int32_t source, uint32_t lane);
+[[nodiscard]] Request* find_send(uint64_t number, NumberStage stage, int32_t source, uint32_t lane);
 
 }  // namespace weft::core

@@ -67,7 +67,7 @@ const void* staged(const transport::Arrival& a, const Peer& peer, uint64_t handl
 
 Request* answered(const transport::Arrival& a, uint64_t send) {
   const bool possible = is_from(a, a.envelope.source);
-  Request* r = possible ? find_send(send, Stage::asked, a.envelope.source, a.envelope.lane) : nullptr;
+  Request* r = possible ? find_send(send, NumberStage::asked, a.envelope.source, a.envelope.lane) : nullptr;
   if (r == nullptr) count(lane_of(a).stale);
   return r;
 }

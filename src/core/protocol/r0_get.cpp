@@ -145,7 +145,7 @@ bool send_rts(Request& r) {
     announced.allocation.bytes = 0;
   const EventData about{r.peer->rank, r.match.tag, r.bytes, is_internal(r.match)};  // a send to ourselves may be gone
   if (!ask) {
-    enter_stage(r, Stage::streaming);
+    enter_stage(r, NumberStage::streaming);
     r.limit = r.bytes;
     r.target.key = MemoryRef::no_key;
     r.their_lane = static_cast<uint16_t>(r.match.lane);
@@ -236,7 +236,7 @@ namespace {
 bool copy_in_process(const Rendezvous& m) {
   if (m.wanted != 0 && !(m.own() && m.gaps())) return false;
   if (m.wanted != 0) {
-    const Request* send = find_request(m.rts().send, Stage::asked);
+    const Request* send = find_request(m.rts().send, NumberStage::asked);
     if (send == nullptr) reject_own(m.rts());
     copy_own(*send, m.receive, m.wanted);
     note_failed_copy(m.receive);

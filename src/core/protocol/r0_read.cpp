@@ -17,15 +17,15 @@
 namespace weft::core {
 namespace {
 
-struct Piece : transport::Read {
-  Reading* of = nullptr;
+struct PieceRead : transport::Read {
+  RendezvousRead* of = nullptr;
   bool under_way = false;
 };
 
 }  // namespace
 
-struct Reading {
-  Reading* next = nullptr;
+struct RendezvousRead {
+  RendezvousRead* next = nullptr;
   Request* receive = nullptr;
   Peer* peer = nullptr;
   MemoryRef from{};
@@ -37,7 +37,7 @@ struct Reading {
   int64_t begun = 0;   // bytes read or being read
   bool posted = false;
   bool failed = false;
-  Piece pieces[2];
+  PieceRead pieces[2];
 
   bool may_begin() const { return !failed && begun < wanted; }
   bool is_over() const { return !may_begin() && !pieces[0].under_way && !pieces[1].under_way; }
@@ -46,10 +46,10 @@ struct Reading {
 namespace {
 
 // Begins what may begin; whether there was any.
-bool begin_pieces(Reading& reading) {
+bool begin_pieces(RendezvousRead& reading) {
   char* const to = static_cast<char*>(reading.receive->buffer);
   bool moved = false;
-  for (Piece& piece : reading.pieces) {
+  for (PieceRead& piece : reading.pieces) {
     while (!piece.under_way && reading.may_begin()) {
       auto bytes = static_cast<size_t>(reading.wanted - reading.begun);
       switch (reading.peer->endpoint->read(reading.from, static_cast<size_t>(reading.begun), to + reading.begun, bytes,
@@ -73,15 +73,15 @@ bool begin_pieces(Reading& reading) {
   return moved;
 }
 
-void unlist(Lane& lane, const Reading* reading) {
-  Reading** at = &lane.readings;
+void unlist(Lane& lane, const RendezvousRead* reading) {
+  RendezvousRead** at = &lane.readings;
   while (*at != reading) at = &(*at)->next;
   *at = reading->next;
 }
 
 // It is over, and in no list. The receive may start others from here.
-void end(Lane& lane, Reading* reading) {
-  const Reading over = *reading;
+void end(Lane& lane, RendezvousRead* reading) {
+  const RendezvousRead over = *reading;
   reading->next = lane.free_readings;
   lane.free_readings = reading;
   if (over.failed) {
@@ -101,8 +101,8 @@ void end(Lane& lane, Reading* reading) {
 }
 
 void on_over(transport::Read& read, int error) {
-  auto& piece = static_cast<Piece&>(read);
-  Reading& reading = *piece.of;
+  auto& piece = static_cast<PieceRead&>(read);
+  RendezvousRead& reading = *piece.of;
   Lane& lane = lanes->all[reading.envelope.lane];
   piece.under_way = false;
   if (error != 0) reading.failed = true;
@@ -115,9 +115,9 @@ void on_over(transport::Read& read, int error) {
   }
 }
 
-Reading* take_reading(Lane& lane) {
-  Reading* reading = lane.free_readings;
-  if (reading == nullptr) return new (std::nothrow) Reading;
+RendezvousRead* take_reading(Lane& lane) {
+  RendezvousRead* reading = lane.free_readings;
+  if (reading == nullptr) return new (std::nothrow) RendezvousRead;
   lane.free_readings = reading->next;
   return reading;
 }
@@ -127,7 +127,7 @@ Reading* take_reading(Lane& lane) {
 void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, int64_t wanted) {
   Lane& lane = lanes->all[envelope.lane];
   const auto message_bytes = static_cast<int64_t>(rts.bytes);
-  Reading* reading = take_reading(lane);
+  RendezvousRead* reading = take_reading(lane);
   if (reading == nullptr) {
     return send_cts(r, envelope, peer, rts.lane, rts.send, message_bytes, wanted);
   }
@@ -142,7 +142,7 @@ void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
               .pieces = {{{on_over}, reading}, {{on_over}, reading}}};
   (void)begin_pieces(*reading);
   if (reading->is_over()) return end(lane, reading);
-  Reading** last = &lane.readings;
+  RendezvousRead** last = &lane.readings;
   while (*last != nullptr) last = &(*last)->next;
   *last = reading;
   lane.at_work.store(true, std::memory_order_relaxed);
@@ -152,7 +152,7 @@ namespace {
 
 // Begins reads that found no room; whether anything moved.
 bool advance_readings(Lane& lane) {
-  for (Reading* reading = lane.readings; reading != nullptr; reading = reading->next) {
+  for (RendezvousRead* reading = lane.readings; reading != nullptr; reading = reading->next) {
     if (!begin_pieces(*reading) && !reading->is_over()) continue;
     if (reading->is_over()) {
       unlist(lane, reading);
@@ -165,7 +165,7 @@ bool advance_readings(Lane& lane) {
 
 // Whether there is one that may begin.
 bool reading_open(const Lane& lane) {
-  const Reading* reading = lane.readings;
+  const RendezvousRead* reading = lane.readings;
   while (reading != nullptr &&
          (!reading->may_begin() || (reading->pieces[0].under_way && reading->pieces[1].under_way))) {
     reading = reading->next;
@@ -174,7 +174,7 @@ bool reading_open(const Lane& lane) {
 }
 
 void free_readings(Lane& lane) {
-  while (Reading* reading = lane.free_readings) {
+  while (RendezvousRead* reading = lane.free_readings) {
     lane.free_readings = reading->next;
     delete reading;
   }
@@ -183,8 +183,8 @@ void free_readings(Lane& lane) {
 }  // namespace
 
 void end_readings(Lane& lane, const Peer& peer, std::vector<Request*>& ended) {
-  for (Reading* reading = lane.readings; reading != nullptr;) {
-    Reading* const next = reading->next;
+  for (RendezvousRead* reading = lane.readings; reading != nullptr;) {
+    RendezvousRead* const next = reading->next;
     if (reading->peer == &peer) {
       reading->failed = true;
       if (reading->is_over()) {
@@ -200,7 +200,7 @@ void end_readings(Lane& lane, const Peer& peer, std::vector<Request*>& ended) {
 
 int64_t count_readings(const Lane& lane, const Peer& peer) {
   int64_t count = 0;
-  for (const Reading* reading = lane.readings; reading != nullptr; reading = reading->next) {
+  for (const RendezvousRead* reading = lane.readings; reading != nullptr; reading = reading->next) {
     if (reading->peer == &peer) ++count;
   }
   return count;

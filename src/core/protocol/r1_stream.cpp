@@ -199,7 +199,7 @@ void start_stream(Request& r) {
 }
 
 void stream_to(Request& r, int64_t limit, const MemoryRef& target, uint16_t their_lane) {
-  enter_stage(r, Stage::streaming);
+  enter_stage(r, NumberStage::streaming);
   deregister(r);
   r.limit = limit;
   r.target = target;

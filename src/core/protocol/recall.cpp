@@ -63,7 +63,7 @@ void cancel(Request& r) {
     send_unsent(r);
     return end_send(r);
   }
-  if (stage_of(r) != Stage::asked) return;  // it was matched, or leaves nothing that could be recalled
+  if (stage_of(r) != NumberStage::asked) return;  // it was matched, or leaves nothing that could be recalled
   const wire::Recall recall{number_of(r), r.peer->our_rank, r.lane};
   send_control(*r.peer, r.match.lane, wire::recall, &recall, sizeof recall);
 }

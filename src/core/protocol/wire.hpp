@@ -14,7 +14,7 @@
 
 namespace weft::core::wire {
 
-enum Kind : uint8_t {
+enum ProtocolMessage : uint8_t {
   // 1: eager, E0 (core/message/path.hpp): the data
   eager_sync = 2,  // E0 of a synchronous send: Sync, then the data; answered by a FIN when matched
   buffered,        // E1: Buffered

@@ -36,7 +36,7 @@ bool are_attached(const Attached& attached, const Remote& place) {
 
 // Whether the data are inside the target's window.
 bool is_inside(const Target& target, const Remote& place, bool dynamic) {
-  const memory::Span span = memory::span_of(*place.type, place.count);
+  const memory::DataSpan span = memory::span_of(*place.type, place.count);
   int64_t from = 0;
   int64_t to = 0;
   if (__builtin_add_overflow(place.offset, span.from, &from) || __builtin_add_overflow(place.offset, span.to, &to)) {

@@ -269,7 +269,7 @@ bool send_gathered() {
   return sent;
 }
 
-constinit const core::Flush gathered_records{"windows", send_gathered};
+constinit const core::FlushHook gathered_records{"windows", send_gathered};
 WEFT_FLUSH(gathered_records);
 
 }  // namespace

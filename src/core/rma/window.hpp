@@ -199,7 +199,7 @@ inline void prepare_update(const Window& window, const Target& target, const mem
 // ---- operations
 
 // Data at the target: `offset` bytes from the beginning of its window, an address in a dynamic one.
-struct Remote : memory::Place {
+struct Remote : memory::RegionData {
   int32_t rank;
 };
 
