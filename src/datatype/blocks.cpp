@@ -17,9 +17,9 @@ namespace {
 constexpr int64_t splice_most = 16;
 
 // A list of one block, which is this nest; it takes the nest's hold on its blocks. nullptr: no memory.
-Blocks* wrap(const Nest& nest, int64_t bytes) {
+BlockTable* wrap(const Nest& nest, int64_t bytes) {
   struct One {
-    Blocks blocks;
+    BlockTable blocks;
     int64_t offset;
     Nest nest;
   };
@@ -36,19 +36,19 @@ Blocks* wrap(const Nest& nest, int64_t bytes) {
 
 }  // namespace
 
-int64_t Blocks::find(int64_t position) const {
+int64_t BlockTable::find(int64_t position) const {
   if (!packed) return position / each;
   return std::upper_bound(packed, packed + count, position) - packed - 1;
 }
 
-void hold(const Blocks* blocks) {
-  if (blocks) ++const_cast<Blocks*>(blocks)->references;
+void hold(const BlockTable* blocks) {
+  if (blocks) ++const_cast<BlockTable*>(blocks)->references;
 }
 
-void drop(const Blocks* blocks) {
-  if (!blocks || --const_cast<Blocks*>(blocks)->references > 0) return;
+void drop(const BlockTable* blocks) {
+  if (!blocks || --const_cast<BlockTable*>(blocks)->references > 0) return;
   for (int32_t i = 0; i < blocks->nest_count; ++i) drop(blocks->nests[i].blocks);
-  std::free(const_cast<Blocks*>(blocks));
+  std::free(const_cast<BlockTable*>(blocks));
 }
 
 bool repeat(Nest& nest, int64_t count, int64_t stride) {
@@ -66,7 +66,7 @@ bool repeat(Nest& nest, int64_t count, int64_t stride) {
   if (nest.loops == max_loops) {
     int64_t bytes = nest.block;
     for (int k = 0; k < max_loops; ++k) bytes *= nest.loop[k].count;
-    Blocks* inner = wrap(nest, bytes);
+    BlockTable* inner = wrap(nest, bytes);
     if (!inner) return false;
     nest = Nest{};
     nest.block = bytes;
@@ -120,7 +120,7 @@ int32_t BlockList::add_repeated(const Nest& nest, int64_t count, int64_t stride)
 bool BlockList::add_nest(int64_t offset, const Nest& nest, int64_t count, int64_t stride, int64_t bytes) {
   if (nest.loops == 0 && !nest.blocks && (count == 1 || stride == nest.block)) return add_bytes(offset, bytes);
   if (count == 1 && nest.loops == 0 && nest.blocks->count <= splice_most) {
-    const Blocks& list = *nest.blocks;
+    const BlockTable& list = *nest.blocks;
     for (int64_t i = 0; i < list.count; ++i) {
       const int64_t at = offset + list.offset[i];
       const Nest* inside = list.nest_of(i);
@@ -165,7 +165,7 @@ bool BlockList::finish(Nest& nest, int64_t& first) {
   first = count_ > 0 ? entries_[0].offset : 0;
   if (count_ == 0) return true;
   if (!is_even()) {
-    Blocks* list = build();
+    BlockTable* list = build();
     if (!list) return false;
     nest.block = list->packed_before(list->count);
     nest.blocks = list;
@@ -198,7 +198,7 @@ bool BlockList::finish(Nest& nest, int64_t& first) {
     nests_[nest_count_++] = even;
   }
   for (int64_t i = 0; i < count_; ++i) entries_[i].inside = contiguous ? contiguous_block : 0;
-  Blocks* list = build();
+  BlockTable* list = build();
   if (!list) return false;
   nest.block = list->packed_before(list->count);
   nest.blocks = list;
@@ -206,17 +206,17 @@ bool BlockList::finish(Nest& nest, int64_t& first) {
 }
 
 // One piece of memory: the object, then its arrays. It takes the nests over.
-Blocks* BlockList::build() {
+BlockTable* BlockList::build() {
   const bool even =
       std::all_of(entries_, entries_ + count_, [this](const Entry& one) { return one.bytes == entries_[0].bytes; });
   const bool alike = nest_count_ == 0 || is_even();
   const auto count = static_cast<size_t>(count_);
   const size_t numbers = count + (even ? 0 : count + 1);
-  const size_t bytes = sizeof(Blocks) + static_cast<size_t>(nest_count_) * sizeof(Nest) + numbers * sizeof(int64_t) +
-                       (alike ? 0 : count * sizeof(int32_t));
+  const size_t bytes = sizeof(BlockTable) + static_cast<size_t>(nest_count_) * sizeof(Nest) +
+                       numbers * sizeof(int64_t) + (alike ? 0 : count * sizeof(int32_t));
   void* memory = std::malloc(bytes);
   if (!memory) return nullptr;
-  auto* list = new (memory) Blocks;
+  auto* list = new (memory) BlockTable;
   auto* nests = reinterpret_cast<Nest*>(list + 1);
   auto* offset = reinterpret_cast<int64_t*>(nests + nest_count_);
   int64_t* packed = even ? nullptr : offset + count;

@@ -10,7 +10,7 @@
 
 namespace weft::datatype {
 
-struct Blocks {
+struct BlockTable {
   base::HolderCount references;
   int64_t count = 0;
   int64_t each = 0;                 // bytes of data in every block when all have as many, otherwise 0
@@ -34,8 +34,8 @@ struct Blocks {
 
 inline constexpr int32_t contiguous_block = -1;
 
-void hold(const Blocks* blocks);
-void drop(const Blocks* blocks);
+void hold(const BlockTable* blocks);
+void drop(const BlockTable* blocks);
 
 // Makes a nest `count` copies of itself, `stride` apart: one more outermost loop, merged where it continues the one
 // inside it. The nest owns its blocks. false: no memory, and the nest is as before.
@@ -78,7 +78,7 @@ class BlockList {
   int32_t add_repeated(const Nest& nest, int64_t count, int64_t stride);
   bool is_even() const;
   bool fold(Nest& nest);
-  Blocks* build();
+  BlockTable* build();
 
   Entry* entries_ = nullptr;
   int64_t count_ = 0;

@@ -26,7 +26,7 @@ struct Flat {
   static constexpr int64_t most_runs = int64_t{1} << 20;
   static constexpr int64_t most_bytes = int64_t{1} << 30;
 
-  explicit Flat(const Blocks* from) : blocks(from) { hold(blocks); }
+  explicit Flat(const BlockTable* from) : blocks(from) { hold(blocks); }
   Flat(const Flat&) = delete;
   Flat& operator=(const Flat&) = delete;
   ~Flat() {
@@ -35,7 +35,7 @@ struct Flat {
   }
   void fill();
 
-  const Blocks* blocks;
+  const BlockTable* blocks;
   std::vector<int64_t> offset;
   std::vector<int64_t> packed;
   device::List list{};  // count 0: it is too long for a kernel
@@ -73,7 +73,7 @@ void Flat::fill() {
 // The lists that were used last. One whose datatypes are freed goes when another comes.
 class Lists {
  public:
-  std::shared_ptr<Flat> find(const Blocks* blocks) {
+  std::shared_ptr<Flat> find(const BlockTable* blocks) {
     std::lock_guard guard(mutex_);
     const auto found =
         std::find_if(kept_.begin(), kept_.end(), [&](const auto& flat) { return flat->blocks == blocks; });

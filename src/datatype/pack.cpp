@@ -41,7 +41,7 @@ class Mover {
     return true;
   }
 
-  bool list(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to) {
+  bool list(uintptr_t place, const BlockTable& blocks, int64_t from, int64_t to) {
     if (blocks.packed) {
       move_list<direction>(place, blocks, from, to, packed_);
     } else {
@@ -55,7 +55,7 @@ class Mover {
     return true;
   }
 
-  bool lists(uintptr_t place, int64_t stride, int64_t count, const Blocks& blocks) {
+  bool lists(uintptr_t place, int64_t stride, int64_t count, const BlockTable& blocks) {
     if (count > 2) {
       if (&blocks != pattern_ || stride != pattern_stride_) {
         pattern_ = &blocks;
@@ -87,7 +87,7 @@ class Mover {
   RowKernel<Strided> row_kernel_ = nullptr;
   int64_t list_block_ = 0;
   RowKernel<Listed> list_kernel_ = nullptr;
-  const Blocks* pattern_ = nullptr;
+  const BlockTable* pattern_ = nullptr;
   int64_t pattern_stride_ = 0;
   Windows pattern_windows_;
 };

@@ -159,7 +159,7 @@ constexpr Predefined rows[] = {
 // The one predefined type with a gap inside.
 constexpr int64_t short_int_offset[] = {0, 4};
 constexpr int64_t short_int_packed[] = {0, 2, 6};
-constinit Blocks short_int_blocks = {.count = 2, .offset = short_int_offset, .packed = short_int_packed};
+constinit BlockTable short_int_blocks = {.count = 2, .offset = short_int_offset, .packed = short_int_packed};
 
 // A compiler's alignment of it in a struct: a power of two, and that of its parts.
 int8_t alignment_of(Basic basic, const BasicSize& size) {

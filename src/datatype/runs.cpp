@@ -23,14 +23,14 @@ class Lister {
     return true;
   }
 
-  bool list(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to) {
+  bool list(uintptr_t place, const BlockTable& blocks, int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
       if (!bytes(advance(place, blocks.offset[i]), blocks.bytes_of(i))) return false;
     }
     return true;
   }
 
-  bool lists(uintptr_t place, int64_t stride, int64_t count, const Blocks& blocks) {
+  bool lists(uintptr_t place, int64_t stride, int64_t count, const BlockTable& blocks) {
     for (int64_t i = 0; i < count; ++i, place = advance(place, stride)) {
       if (!list(place, blocks, 0, blocks.count)) return false;
     }

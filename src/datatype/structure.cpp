@@ -10,7 +10,7 @@ namespace weft::datatype {
 namespace {
 
 // Bounds that grow around each added part.
-struct Span {
+struct GrowingBounds {
   int64_t lower = INT64_MAX;
   int64_t upper = INT64_MIN;
 
@@ -41,9 +41,9 @@ class Structure {
   Layout layout_;
   BlockList blocks_;
   SignatureList signature_;
-  Span unmarked_;
-  Span marked_;
-  Span data_;
+  GrowingBounds unmarked_;
+  GrowingBounds marked_;
+  GrowingBounds data_;
   const Type* alike_ = nullptr;  // the type of all parts so far
   bool mixed_ = false;           // they have several
 };
@@ -54,7 +54,7 @@ bool Structure::add_part(const Part& part) {
   if (part.count == 0 || is_void(type)) return true;
   mixed_ = mixed_ || (alike_ && alike_ != &type);
   alike_ = &type;
-  Span& span = type.marked ? marked_ : unmarked_;
+  GrowingBounds& span = type.marked ? marked_ : unmarked_;
   if (!span.add_copies(part.offset, type.lower_bound, type.extent, part.count, type.extent)) return false;
   if (type.size == 0) return true;
   Type& whole = layout_.type;
@@ -74,7 +74,7 @@ bool Structure::add_part(const Part& part) {
 bool Structure::find_bounds() {
   Type& whole = layout_.type;
   whole.marked = !marked_.empty();
-  const Span& span = whole.marked ? marked_ : unmarked_;
+  const GrowingBounds& span = whole.marked ? marked_ : unmarked_;
   if (span.empty()) return true;
   if (!span.put(whole.lower_bound, whole.extent)) return false;
   if (!data_.empty() && !data_.put(whole.true_lower_bound, whole.true_extent)) return false;

@@ -38,15 +38,15 @@ struct Loop {
 
 inline constexpr int max_loops = 8;  // deeper nests put the inner loops into a list of one block
 
-struct Blocks;     // blocks.hpp
-struct Signature;  // signature.hpp
+struct BlockTable;  // blocks.hpp
+struct Signature;   // signature.hpp
 
 // Loops around a block.
 struct Nest {
-  int64_t block = 0;               // bytes of data in the block
-  int loops = 0;                   // how many of `loop` are used, outermost first
-  Loop loop[max_loops + 1] = {};   // one more than a type has, for the loop over the elements of a buffer
-  const Blocks* blocks = nullptr;  // the block's parts, counted by the nest's owner; nullptr: contiguous bytes
+  int64_t block = 0;                   // bytes of data in the block
+  int loops = 0;                       // how many of `loop` are used, outermost first
+  Loop loop[max_loops + 1] = {};       // one more than a type has, for the loop over the elements of a buffer
+  const BlockTable* blocks = nullptr;  // the block's parts, counted by the nest's owner; nullptr: contiguous bytes
 };
 
 struct Type : base::Object {

@@ -94,7 +94,7 @@ class Walk {
     return true;
   }
 
-  bool list(const Blocks& blocks, uintptr_t place, int64_t from, int64_t to) {
+  bool list(const BlockTable& blocks, uintptr_t place, int64_t from, int64_t to) {
     if (blocks.nest_count == 0) return sink_.list(place, blocks, from, to);
     for (int64_t i = from; i < to; ++i) {
       const uintptr_t at = advance(place, blocks.offset[i]);
@@ -132,7 +132,7 @@ class Walk {
 
   bool part_of_block(const Nest& nest, uintptr_t place, int64_t skip, int64_t bytes) {
     if (!nest.blocks) return sink_.bytes(advance(place, skip), bytes);
-    const Blocks& blocks = *nest.blocks;
+    const BlockTable& blocks = *nest.blocks;
     int64_t i = skip == 0 ? 0 : blocks.find(skip);
     skip -= blocks.packed_before(i);
     if (skip != 0) {
@@ -149,7 +149,7 @@ class Walk {
     return rest == 0 || part_of_one(blocks, end, place, 0, rest);
   }
 
-  bool part_of_one(const Blocks& blocks, int64_t i, uintptr_t place, int64_t skip, int64_t bytes) {
+  bool part_of_one(const BlockTable& blocks, int64_t i, uintptr_t place, int64_t skip, int64_t bytes) {
     place = advance(place, blocks.offset[i]);
     const Nest* inside = blocks.nest_of(i);
     return inside ? part(*inside, place, skip, bytes) : sink_.bytes(advance(place, skip), bytes);

@@ -62,7 +62,7 @@ Windows Windows::of_row(int64_t block, int64_t stride) {
   return windows;
 }
 
-Windows Windows::of_list(const Blocks& blocks, int64_t stride) {
+Windows Windows::of_list(const BlockTable& blocks, int64_t stride) {
   Windows windows;
   if (!supported() || blocks.nest_count > 0 || blocks.count > most * width) return windows;
   const int64_t last = blocks.count - 1;
@@ -156,7 +156,7 @@ WEFT_VBMI2 void move_wide_windows(const Windows& windows, uintptr_t place, int64
 
 // The size of a block is a mask instead of a branch that nobody can predict.
 template <Direction direction>
-WEFT_VBMI2 void move_masked_list(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to, char* packed) {
+WEFT_VBMI2 void move_masked_list(uintptr_t place, const BlockTable& blocks, int64_t from, int64_t to, char* packed) {
   const int64_t end = blocks.packed[to];
   for (int64_t i = from; i < to; ++i) {
     const int64_t bytes = blocks.packed[i + 1] - blocks.packed[i];
@@ -194,7 +194,7 @@ void move_windows([[maybe_unused]] const Windows& windows, [[maybe_unused]] uint
 }
 
 template <Direction direction>
-void move_list(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to, char* packed) {
+void move_list(uintptr_t place, const BlockTable& blocks, int64_t from, int64_t to, char* packed) {
 #if defined(__x86_64__)
   if (supported()) return move_masked_list<direction>(place, blocks, from, to, packed);
 #endif
@@ -207,8 +207,9 @@ void move_list(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to, 
 
 template void move_windows<Direction::pack>(const Windows& windows, uintptr_t place, int64_t count, char* packed);
 template void move_windows<Direction::unpack>(const Windows& windows, uintptr_t place, int64_t count, char* packed);
-template void move_list<Direction::pack>(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to, char* packed);
-template void move_list<Direction::unpack>(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to,
+template void move_list<Direction::pack>(uintptr_t place, const BlockTable& blocks, int64_t from, int64_t to,
+                                         char* packed);
+template void move_list<Direction::unpack>(uintptr_t place, const BlockTable& blocks, int64_t from, int64_t to,
                                            char* packed);
 
 }  // namespace weft::datatype

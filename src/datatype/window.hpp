@@ -26,7 +26,7 @@ struct Windows {
   // Blocks of `block` bytes, `stride` apart.
   static Windows of_row(int64_t block, int64_t stride);
   // A list of contiguous blocks.
-  static Windows of_list(const Blocks& blocks, int64_t stride);
+  static Windows of_list(const BlockTable& blocks, int64_t stride);
 };
 
 // Moves `count` turns of the pattern from `place` on.
@@ -35,6 +35,6 @@ void move_windows(const Windows& windows, uintptr_t place, int64_t count, char* 
 
 // Moves blocks [from, to) of a list of contiguous blocks of unequal size.
 template <Direction direction>
-void move_list(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to, char* packed);
+void move_list(uintptr_t place, const BlockTable& blocks, int64_t from, int64_t to, char* packed);
 
 }  // namespace weft::datatype

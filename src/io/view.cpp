@@ -9,7 +9,7 @@
 
 namespace weft::io {
 
-using datatype::Blocks;
+using datatype::BlockTable;
 using datatype::Nest;
 
 // list_runs() writes addresses, which are offsets here.
@@ -98,7 +98,7 @@ struct Touched {
 
 Touched look_at(const Nest& nest, Order& order);
 
-Touched look_at(const Blocks& blocks, Order& order) {
+Touched look_at(const BlockTable& blocks, Order& order) {
   Touched all{INT64_MAX, INT64_MIN};
   const Touched inner =
       blocks.nest_count != 0 && blocks.inside == nullptr ? look_at(blocks.nests[0], order) : Touched{};
