@@ -6,7 +6,7 @@
 
 namespace weft::foreign {
 
-constinit Region most_predefined = {0, 0};
+constinit PredefinedRegion most_predefined = {0, 0};
 
 void after_init() {
   const uintptr_t base = face.hooks.arena_base->load(std::memory_order_relaxed);
@@ -26,8 +26,8 @@ namespace {
     first = std::min(first, address);
     last = std::max(last, address);
   }
-  most_predefined =
-      last == 0 ? Region{own, predefined_bytes - sizeof(Predefined)} : Region{first, last - first + sizeof(Predefined)};
+  most_predefined = last == 0 ? PredefinedRegion{own, predefined_bytes - sizeof(PredefinedObject)}
+                              : PredefinedRegion{first, last - first + sizeof(PredefinedObject)};
 }
 
 }  // namespace

@@ -36,13 +36,13 @@ extern char* const predefined_theirs[predefined_count];
 // The integer of a handle that has no number in Fortran.
 inline constexpr int no_number = -1;
 
-struct Predefined {
+struct PredefinedObject {
   uint32_t mark;
   uint32_t standard;
 };
 
-// Addresses at which a Predefined may be read.
-struct Region {
+// Addresses at which a PredefinedObject may be read.
+struct PredefinedRegion {
   uintptr_t begin;
   uintptr_t size;
 
@@ -50,7 +50,7 @@ struct Region {
 };
 // Where most predefined handles of the program are: its copies if it has some, or else this library's symbols. It is
 // set when the library is loaded.
-extern Region most_predefined;
+extern PredefinedRegion most_predefined;
 
 // Where the arena of objects begins, once MPI_Init has been called; before it an address that none has.
 inline std::atomic<uintptr_t> origin = uintptr_t{1} << 63;
@@ -67,8 +67,8 @@ template <class H>
   // The address of a wrong handle need not be aligned.
   uint32_t mark;
   uint32_t standard;
-  memcpy(&mark, static_cast<const char*>(handle) + offsetof(Predefined, mark), sizeof mark);
-  memcpy(&standard, static_cast<const char*>(handle) + offsetof(Predefined, standard), sizeof standard);
+  memcpy(&mark, static_cast<const char*>(handle) + offsetof(PredefinedObject, mark), sizeof mark);
+  memcpy(&standard, static_cast<const char*>(handle) + offsetof(PredefinedObject, standard), sizeof standard);
   if (mark == predefined_mark) [[likely]]
     return reinterpret_cast<H>(uintptr_t{standard});
   return wrong_handle<H>(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(handle)));
@@ -78,7 +78,8 @@ template <class H>
 [[gnu::always_inline]] inline H in(Handle handle) {
   if (often_objects<H> && is_object(handle)) [[likely]]
     return static_cast<H>(handle);
-  const Region own = {reinterpret_cast<uintptr_t>(weft_predefined), predefined_bytes - sizeof(Predefined)};
+  const PredefinedRegion own = {reinterpret_cast<uintptr_t>(weft_predefined),
+                                predefined_bytes - sizeof(PredefinedObject)};
   if (most_predefined.holds(handle) || own.holds(handle)) return predefined_in<H>(handle);
   const auto value = reinterpret_cast<uintptr_t>(handle);
   return value < mpi::predefined_limit ? wrong_handle<H>(static_cast<uint32_t>(value)) : static_cast<H>(handle);

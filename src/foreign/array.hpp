@@ -21,19 +21,19 @@ inline mpi::Exchanges neighbours_of(Handle comm) {
 
 // Room for `count` elements: on the stack where they are few. A count below 0 is the function's to report.
 template <class T>
-class Scratch {
+class ArrayMemory {
  public:
-  explicit Scratch(int64_t count) : count_(count > 0 ? static_cast<size_t>(count) : 0) {
+  explicit ArrayMemory(int64_t count) : count_(count > 0 ? static_cast<size_t>(count) : 0) {
     if (count_ <= few) return;
     constexpr size_t each = sizeof(T);  // NOLINT(bugprone-sizeof-expression): handles are pointers
     data_ = static_cast<T*>(malloc(count_ * each));
     if (data_ == nullptr) no_memory_for_array(count_ * each);
   }
-  ~Scratch() {
+  ~ArrayMemory() {
     if (data_ != few_) free(data_);
   }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  ArrayMemory(const ArrayMemory&) = delete;
+  ArrayMemory& operator=(const ArrayMemory&) = delete;
   T* data() { return data_; }
   size_t count() const { return count_; }
   T& operator[](size_t i) { return data_[i]; }
@@ -55,7 +55,7 @@ class HandlesIn {
 
  private:
   const Handle* handles_;
-  Scratch<H> converted_;
+  ArrayMemory<H> converted_;
 };
 
 // Those that the function has changed are given back.
@@ -79,8 +79,8 @@ class HandlesInOut {
 
  private:
   Handle* handles_;
-  Scratch<H> converted_;
-  Scratch<H> before_;
+  ArrayMemory<H> converted_;
+  ArrayMemory<H> before_;
 };
 
 class StatusesOut {
@@ -97,7 +97,7 @@ class StatusesOut {
 
  private:
   Status* statuses_;
-  Scratch<MPI_Status> filled_;
+  ArrayMemory<MPI_Status> filled_;
 };
 
 template <int (*convert)(int)>
@@ -110,7 +110,7 @@ class ValuesIn {
 
  private:
   const int* values_;
-  Scratch<int> converted_;
+  ArrayMemory<int> converted_;
 };
 
 template <int (*convert)(int)>
@@ -130,7 +130,7 @@ class ValuesOut {
 
  private:
   int* values_;
-  Scratch<int> filled_;
+  ArrayMemory<int> filled_;
 };
 
 }  // namespace weft::foreign

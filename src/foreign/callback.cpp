@@ -78,7 +78,7 @@ int make_op(int (*create)(Standard*, int, MPI_Op*), Function* function, int comm
 
 // ---- Generalized requests: the state that their functions get leads to the program's
 
-struct Generalized {
+struct ForeignGrequest {
   Grequest_query_function* query;
   Grequest_free_function* free;
   Grequest_cancel_function* cancel;
@@ -86,7 +86,7 @@ struct Generalized {
 };
 
 int query_generalized(void* state, MPI_Status* status) {
-  const auto& request = *static_cast<Generalized*>(state);
+  const auto& request = *static_cast<ForeignGrequest*>(state);
   Status theirs;
   give_status(theirs, *status);
   theirs.MPI_ERROR = error_out(status->MPI_ERROR);
@@ -96,14 +96,14 @@ int query_generalized(void* state, MPI_Status* status) {
 }
 
 int free_generalized(void* state) {
-  auto* request = static_cast<Generalized*>(state);
+  auto* request = static_cast<ForeignGrequest*>(state);
   const int error = request->free(request->extra_state);
   delete request;
   return error_in(error);
 }
 
 int cancel_generalized(void* state, int complete) {
-  const auto& request = *static_cast<Generalized*>(state);
+  const auto& request = *static_cast<ForeignGrequest*>(state);
   return error_in(request.cancel(request.extra_state, complete));
 }
 
@@ -188,7 +188,7 @@ int op_create_c(User_function_c* user_fn, int commute, Handle* op) {
 
 int grequest_start(Grequest_query_function* query_fn, Grequest_free_function* free_fn,
                    Grequest_cancel_function* cancel_fn, void* extra_state, Handle* request) {
-  auto* state = new (std::nothrow) Generalized{query_fn, free_fn, cancel_fn, extra_state};
+  auto* state = new (std::nothrow) ForeignGrequest{query_fn, free_fn, cancel_fn, extra_state};
   if (state == nullptr) return error_out(MPI_ERR_NO_MEM);
   // A missing function stays missing.
   const int error = face.grequest_start(

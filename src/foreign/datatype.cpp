@@ -26,13 +26,13 @@ void convert_integers(int combiner, bool sizes_counted, int* integers, int count
   }
 }
 
-void give_types(Scratch<MPI_Datatype>& types, Handle* place) {
+void give_types(ArrayMemory<MPI_Datatype>& types, Handle* place) {
   for (size_t i = 0; i < types.count(); ++i) {
     if (types[i] != nullptr) place[i] = out(types[i]);
   }
 }
 
-void clear(Scratch<MPI_Datatype>& types) {
+void clear(ArrayMemory<MPI_Datatype>& types) {
   std::fill_n(types.data(), types.count(), nullptr);
 }
 
@@ -43,9 +43,9 @@ bool is_marker(Handle type) {
 // A structure with markers: the structure of its other parts, with the bounds that the markers say (MPI-2.2, 4.1.6).
 int make_marked(int count, const int* lengths, const MPI_Aint* displacements, const Handle* types,
                 MPI_Datatype* newtype) {
-  Scratch<int> kept_lengths(count);
-  Scratch<MPI_Aint> kept_displacements(count);
-  Scratch<MPI_Datatype> kept_types(count);
+  ArrayMemory<int> kept_lengths(count);
+  ArrayMemory<MPI_Aint> kept_displacements(count);
+  ArrayMemory<MPI_Datatype> kept_types(count);
   int kept = 0;
   MPI_Aint lower = 0;
   MPI_Aint upper = 0;
@@ -94,7 +94,7 @@ int type_get_contents(Handle datatype, int max_integers, int max_addresses, int 
   int types = 0;
   int combiner = 0;
   if (int error = face.type_get_envelope(type, &integers, &addresses, &types, &combiner)) return error_out(error);
-  Scratch<MPI_Datatype> made(max_datatypes);
+  ArrayMemory<MPI_Datatype> made(max_datatypes);
   clear(made);
   const int error = face.type_get_contents(type, max_integers, max_addresses, max_datatypes, array_of_integers,
                                            array_of_addresses, no_place(array_of_datatypes) ? nullptr : made.data());
@@ -116,7 +116,7 @@ int type_get_contents_c(Handle datatype, MPI_Count max_integers, MPI_Count max_a
   if (int error = face.type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner)) {
     return error_out(error);
   }
-  Scratch<MPI_Datatype> made(max_datatypes);
+  ArrayMemory<MPI_Datatype> made(max_datatypes);
   clear(made);
   const int error = face.type_get_contents_c(type, max_integers, max_addresses, max_large_counts, max_datatypes,
                                              array_of_integers, array_of_addresses, array_of_large_counts,

@@ -103,7 +103,7 @@ int t_event_get_info(int event_index, char* name, int* name_len, int* verbosity,
                      MPI_Aint array_of_displacements[], int* num_elements, MPI_T_enum* enumtype, Handle* info,
                      char* desc, int* desc_len, int* bind) {
   const int room = no_place(num_elements) || no_place(array_of_datatypes) ? 0 : *num_elements;
-  Scratch<MPI_Datatype> types(room);
+  ArrayMemory<MPI_Datatype> types(room);
   const int error = face.t_event_get_info(event_index, name, name_len, ValueOut<verbosity_out>(verbosity),
                                           room == 0 ? nullptr : types.data(), array_of_displacements, num_elements,
                                           enumtype, Out<MPI_Info>(info), desc, desc_len, ValueOut<bind_out>(bind));

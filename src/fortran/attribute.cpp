@@ -11,23 +11,23 @@ namespace weft::fortran {
 namespace {
 
 template <class V>
-struct Key {
+struct FortranKeyval {
   using Copy = void(MPI_Fint*, MPI_Fint*, V*, V*, V*, MPI_Fint*, MPI_Fint*);
   using Delete = void(MPI_Fint*, MPI_Fint*, V*, V*, MPI_Fint*);
 
   Copy* copy;
   Delete* remove;
   V extra_state;
-  Key* next = nullptr;
+  FortranKeyval* next = nullptr;
 };
 
 // Kept until the process ends: a key may be freed while objects have values under it.
 template <class V>
-constinit std::atomic<Key<V>*> kept = nullptr;
+constinit std::atomic<FortranKeyval<V>*> kept = nullptr;
 
 template <class V>
-Key<V>* keep(const Key<V>& functions) {
-  auto* key = new (std::nothrow) Key<V>(functions);
+FortranKeyval<V>* keep(const FortranKeyval<V>& functions) {
+  auto* key = new (std::nothrow) FortranKeyval<V>(functions);
   if (key == nullptr) return nullptr;
   key->next = kept<V>.load(std::memory_order_relaxed);
   while (!kept<V>.compare_exchange_weak(key->next, key, std::memory_order_release, std::memory_order_relaxed)) {
@@ -40,7 +40,7 @@ using At = V*;
 
 template <class H, class V>
 int call_copy(H object, int keyval, void* state, void* value_in, void* value_out, int* flag) {
-  const auto& key = *static_cast<Key<V>*>(state);
+  const auto& key = *static_cast<FortranKeyval<V>*>(state);
   MPI_Fint handle = Convert<H>::out(object);
   MPI_Fint error = MPI_SUCCESS;
   V extra_state = key.extra_state;
@@ -57,7 +57,7 @@ int call_copy(H object, int keyval, void* state, void* value_in, void* value_out
 
 template <class H, class V>
 int call_delete(H object, int keyval, void* value, void* state) {
-  const auto& key = *static_cast<Key<V>*>(state);
+  const auto& key = *static_cast<FortranKeyval<V>*>(state);
   MPI_Fint handle = Convert<H>::out(object);
   MPI_Fint error = MPI_SUCCESS;
   V extra_state = key.extra_state;
@@ -77,7 +77,7 @@ MPI_Fint set(int (*call)(H, int, void*), MPI_Fint object, MPI_Fint keyval, V val
 }
 
 template <class H, class V, class Copy, class Delete>
-MPI_Fint make_keyval(int (*create)(Copy*, Delete*, int*, void*), const Key<V>& functions, MPI_Fint* keyval) {
+MPI_Fint make_keyval(int (*create)(Copy*, Delete*, int*, void*), const FortranKeyval<V>& functions, MPI_Fint* keyval) {
   auto* key = keep(functions);
   return key == nullptr ? MPI_ERR_NO_MEM : create(call_copy<H, V>, call_delete<H, V>, keyval, key);
 }
@@ -117,10 +117,10 @@ WEFT_FUNCTIONS(type_, MPI_Aint)
 WEFT_FUNCTIONS(win_, MPI_Aint)
 WEFT_FUNCTIONS(, MPI_Fint)
 
-#define WEFT_KEYVAL(name, P, Name, H, V)                                                                  \
-  WEFT_PROCEDURE name(Key<V>::Copy* copy, Key<V>::Delete* remove, MPI_Fint* keyval, const V* extra_state, \
-                      MPI_Fint* ierror) {                                                                 \
-    give(ierror, make_keyval<H, V>(P##_##Name, {copy, remove, *extra_state}, keyval));                    \
+#define WEFT_KEYVAL(name, P, Name, H, V)                                                                \
+  WEFT_PROCEDURE name(FortranKeyval<V>::Copy* copy, FortranKeyval<V>::Delete* remove, MPI_Fint* keyval, \
+                      const V* extra_state, MPI_Fint* ierror) {                                         \
+    give(ierror, make_keyval<H, V>(P##_##Name, {copy, remove, *extra_state}, keyval));                  \
   }
 #define WEFT_SET(name, P, Name, H, V)                                                                     \
   WEFT_PROCEDURE name(const MPI_Fint* object, const MPI_Fint* keyval, const V* value, MPI_Fint* ierror) { \

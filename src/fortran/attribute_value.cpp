@@ -7,36 +7,36 @@
 namespace weft::fortran {
 namespace {
 
-union Place {
+union ValueSlot {
   MPI_Aint value;
-  Place* next_free;
+  ValueSlot* next_free;
 };
 
-struct Block {
+struct SlotBlock {
   static constexpr size_t room = 511;
-  Place places[room];
-  Block* next;
+  ValueSlot places[room];
+  SlotBlock* next;
 
   // Not an address within one of them, which C may have computed.
   bool holds(const void* address) const {
     const uintptr_t from = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(places);
-    return from % sizeof(Place) == 0 && from / sizeof(Place) < room;
+    return from % sizeof(ValueSlot) == 0 && from / sizeof(ValueSlot) < room;
   }
 };
 
 constinit std::mutex guard;
-constinit Block* blocks = nullptr;
-constinit Place* free_places = nullptr;
+constinit SlotBlock* blocks = nullptr;
+constinit ValueSlot* free_places = nullptr;
 
 // ---- with the lock
 
-void release(Place* place) {
+void release(ValueSlot* place) {
   place->next_free = free_places;
   free_places = place;
 }
 
 bool is_ours(const void* address) {
-  const Block* block = blocks;
+  const SlotBlock* block = blocks;
   while (block != nullptr && !block->holds(address)) block = block->next;
   return block != nullptr;
 }
@@ -46,13 +46,13 @@ bool is_ours(const void* address) {
 void* attribute_of(MPI_Aint value) {
   const std::lock_guard lock(guard);
   if (free_places == nullptr) {
-    auto* block = new (std::nothrow) Block;
+    auto* block = new (std::nothrow) SlotBlock;
     if (block == nullptr) return nullptr;
     block->next = blocks;
     blocks = block;
-    for (Place& place : block->places) release(&place);
+    for (ValueSlot& place : block->places) release(&place);
   }
-  Place* place = free_places;
+  ValueSlot* place = free_places;
   free_places = place->next_free;
   place->value = value;
   return place;
@@ -60,7 +60,7 @@ void* attribute_of(MPI_Aint value) {
 
 MPI_Aint value_of(const void* attribute) {
   const std::lock_guard lock(guard);
-  return is_ours(attribute) ? static_cast<const Place*>(attribute)->value : reinterpret_cast<MPI_Aint>(attribute);
+  return is_ours(attribute) ? static_cast<const ValueSlot*>(attribute)->value : reinterpret_cast<MPI_Aint>(attribute);
 }
 
 bool set_by_fortran(const void* attribute) {
@@ -70,7 +70,7 @@ bool set_by_fortran(const void* attribute) {
 
 void drop(void* attribute) {
   const std::lock_guard lock(guard);
-  if (is_ours(attribute)) release(static_cast<Place*>(attribute));
+  if (is_ours(attribute)) release(static_cast<ValueSlot*>(attribute));
 }
 
 }  // namespace weft::fortran

@@ -31,12 +31,12 @@ ptrdiff_t place_of(const Section& section, MPI_Count index) {
 }
 
 // Frees a datatype that only others are made of.
-class Part {
+class TemporaryType {
  public:
-  Part() = default;
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-  ~Part() {
+  TemporaryType() = default;
+  TemporaryType(const TemporaryType&) = delete;
+  TemporaryType& operator=(const TemporaryType&) = delete;
+  ~TemporaryType() {
     if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
   }
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -55,13 +55,13 @@ int first_elements(const Section& section, int dimension, MPI_Count count, MPI_D
   if (dimension == 0) return PMPI_Type_create_hvector_c(count, 1, stride, type, made);
   MPI_Count inner = 1;
   for (int i = 0; i < dimension; ++i) inner *= section.dimensions()[i].extent;
-  Part slice;
-  Part whole;
+  TemporaryType slice;
+  TemporaryType whole;
   int error = first_elements(section, dimension - 1, inner, type, &slice.type);
   if (error == MPI_SUCCESS)
     error = PMPI_Type_create_hvector_c(count / inner, 1, stride, slice.type, count % inner == 0 ? made : &whole.type);
   if (error != MPI_SUCCESS || count % inner == 0) return error;
-  Part rest;
+  TemporaryType rest;
   error = first_elements(section, dimension - 1, count % inner, type, &rest.type);
   return error == MPI_SUCCESS ? both(whole.type, count / inner * stride, rest.type, made) : error;
 }
@@ -73,9 +73,9 @@ int whole_elements(const Section& section, MPI_Count count, MPI_Count in_element
   if (in_element == 1) return first_elements(section, last, count, type, made);
   const MPI_Count full = count / in_element;
   const MPI_Count left = count % in_element;
-  Part element;
-  Part whole;
-  Part rest;
+  TemporaryType element;
+  TemporaryType whole;
+  TemporaryType rest;
   int error = PMPI_Type_contiguous_c(in_element, type, &element.type);
   if (error == MPI_SUCCESS) error = first_elements(section, last, full, element.type, left == 0 ? made : &whole.type);
   if (error != MPI_SUCCESS || left == 0) return error;
@@ -159,7 +159,7 @@ Trouble describe_parts(const Section& section, MPI_Count parts, MPI_Count count,
   if (count <= 0 || parts <= 0) return {};
   const Trouble trouble = describe(section, count, type, &one);
   if (one == MPI_DATATYPE_NULL || trouble.error != MPI_SUCCESS) return trouble;
-  Part part;
+  TemporaryType part;
   part.type = one;
   PMPI_Type_size_c(one, &size);
   MPI_Count inner = 1;
@@ -177,8 +177,8 @@ Trouble describe_parts(const Section& section, MPI_Count parts, MPI_Count count,
 
 // ---- Copies
 
-struct Scratch::Around : fortran::Around {
-  struct Copy {
+struct ContiguousCopies::CopiesAround : fortran::Around {
+  struct DescriptorCopy {
     std::vector<unsigned char> descriptor;  // the program's is gone when the call returns
     std::unique_ptr<char[]> memory;
     bool stores;
@@ -203,23 +203,23 @@ struct Scratch::Around : fortran::Around {
     }
   };
 
-  Around() : fortran::Around{begin_copies, end_copies, free_copies} {}
+  CopiesAround() : fortran::Around{begin_copies, end_copies, free_copies} {}
 
   static void begin_copies(fortran::Around* around) {
-    for (const Copy& copy : static_cast<Around*>(around)->copies) copy.in();
+    for (const DescriptorCopy& copy : static_cast<CopiesAround*>(around)->copies) copy.in();
   }
   static void end_copies(fortran::Around* around) {
-    for (const Copy& copy : static_cast<Around*>(around)->copies) copy.out();
+    for (const DescriptorCopy& copy : static_cast<CopiesAround*>(around)->copies) copy.out();
   }
-  static void free_copies(fortran::Around* around) { delete static_cast<Around*>(around); }
+  static void free_copies(fortran::Around* around) { delete static_cast<CopiesAround*>(around); }
 
-  std::vector<Copy> copies;
+  std::vector<DescriptorCopy> copies;
 };
 
-void* Scratch::copy(const Section& section, bool stores) {
+void* ContiguousCopies::copy(const Section& section, bool stores) {
   const MPI_Count elements = elements_of(section);
   if (elements <= 0) return section.address;
-  if (around_ == nullptr) around_ = new (std::nothrow) Around;
+  if (around_ == nullptr) around_ = new (std::nothrow) CopiesAround;
   const auto* descriptor = reinterpret_cast<const unsigned char*>(&section);
   const size_t length = sizeof(Section) + static_cast<size_t>(section.rank) * sizeof(Dimension);
   std::unique_ptr<char[]> memory(new (std::nothrow) char[static_cast<size_t>(elements) * section.element]);
@@ -232,17 +232,17 @@ void* Scratch::copy(const Section& section, bool stores) {
   return around_->copies.back().memory.get();
 }
 
-void Scratch::finish() {
-  Around::end_copies(around_);
-  Around::free_copies(around_);
+void ContiguousCopies::finish() {
+  CopiesAround::end_copies(around_);
+  CopiesAround::free_copies(around_);
 }
 
-void Scratch::hand_over() {
+void ContiguousCopies::hand_over() {
   (void)fortran::surround(around_);
 }
 
 // The request has taken the copies, unless the call has failed.
-void Scratch::hand_back() {
+void ContiguousCopies::hand_back() {
   if (fortran::surround(nullptr) == nullptr) around_ = nullptr;
 }
 

@@ -68,23 +68,23 @@ struct Trouble {
 
 // A buffer that a count and a datatype follow.
 template <class Count>
-class Buffer {
+class FortranBuffer {
  public:
-  Buffer(const Section* section, Count elements, MPI_Fint datatype)
+  FortranBuffer(const Section* section, Count elements, MPI_Fint datatype)
       : count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
     if (contiguous(section, &address) || is_absent(*section)) return;
     address = section->address;
     replace(describe(*section, count, type, &made_));
   }
-  Buffer(const Section* section, MPI_Fint parts, Count elements, MPI_Fint datatype)
+  FortranBuffer(const Section* section, MPI_Fint parts, Count elements, MPI_Fint datatype)
       : count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
     if (contiguous(section, &address) || is_absent(*section)) return;
     address = section->address;
     replace(describe_parts(*section, parts, count, type, &made_));
   }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() {
+  FortranBuffer(const FortranBuffer&) = delete;
+  FortranBuffer& operator=(const FortranBuffer&) = delete;
+  ~FortranBuffer() {
     if (made_ != MPI_DATATYPE_NULL) [[unlikely]]
       PMPI_Type_free(&made_);
   }
@@ -107,12 +107,12 @@ class Buffer {
 
 // Contiguous copies of arrays with gaps, for a call or for as long as its request lives. Data that the operation stores
 // are copied back at its end.
-class Scratch {
+class ContiguousCopies {
  public:
-  Scratch() = default;
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
+  ContiguousCopies() = default;
+  ContiguousCopies(const ContiguousCopies&) = delete;
+  ContiguousCopies& operator=(const ContiguousCopies&) = delete;
+  ~ContiguousCopies() {
     if (around_ != nullptr) [[unlikely]]
       finish();
   }
@@ -140,8 +140,8 @@ class Scratch {
   [[gnu::cold]] void hand_over();
   [[gnu::cold]] void hand_back();
 
-  struct Around;
-  Around* around_ = nullptr;
+  struct CopiesAround;
+  CopiesAround* around_ = nullptr;
 };
 
 }  // namespace weft::fortran

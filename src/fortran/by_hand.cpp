@@ -11,7 +11,7 @@
 namespace weft::fortran {
 
 // A wrong communicator has no ranks here; the function that is called with it reports the error.
-Exchanges ranks_of(MPI_Comm comm) {
+ExchangeCounts ranks_of(MPI_Comm comm) {
   int inter = 0;
   int ranks = 0;
   if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return {0, 0};
@@ -19,7 +19,7 @@ Exchanges ranks_of(MPI_Comm comm) {
   return {ranks, ranks};
 }
 
-Exchanges neighbours_of(MPI_Comm comm) {
+ExchangeCounts neighbours_of(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;
   int count = 0;
   if (comm == MPI_COMM_NULL || PMPI_Topo_test(comm, &topology) != MPI_SUCCESS) return {0, 0};
@@ -34,7 +34,7 @@ Exchanges neighbours_of(MPI_Comm comm) {
     return {count, count};
   }
   int weighted = 0;
-  Exchanges counts = {0, 0};
+  ExchangeCounts counts = {0, 0};
   if (topology == MPI_DIST_GRAPH)
     PMPI_Dist_graph_neighbors_count(comm, &counts.sources, &counts.destinations, &weighted);
   return counts;

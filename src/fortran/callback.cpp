@@ -39,7 +39,7 @@ using QueryFunction = void(MPI_Aint*, MPI_Fint*, MPI_Fint*);
 using FreeFunction = void(MPI_Aint*, MPI_Fint*);
 using CancelFunction = void(MPI_Aint*, MPI_Fint*, MPI_Fint*);
 
-struct Generalized {
+struct FortranGrequest {
   QueryFunction* query;
   FreeFunction* free;
   CancelFunction* cancel;
@@ -50,14 +50,14 @@ struct Generalized {
 };
 
 int query_generalized(void* state, MPI_Status* status) {
-  auto& request = *static_cast<Generalized*>(state);
+  auto& request = *static_cast<FortranGrequest*>(state);
   MPI_Fint error = MPI_SUCCESS;
   request.query(request.extra_state(), reinterpret_cast<MPI_Fint*>(status), &error);
   return error;
 }
 
 int free_generalized(void* state) {
-  auto* request = static_cast<Generalized*>(state);
+  auto* request = static_cast<FortranGrequest*>(state);
   MPI_Fint error = MPI_SUCCESS;
   request->free(request->extra_state(), &error);
   delete request;
@@ -65,7 +65,7 @@ int free_generalized(void* state) {
 }
 
 int cancel_generalized(void* state, int complete) {
-  auto& request = *static_cast<Generalized*>(state);
+  auto& request = *static_cast<FortranGrequest*>(state);
   MPI_Fint error = MPI_SUCCESS;
   request.cancel(request.extra_state(), &complete, &error);
   return error;
@@ -74,8 +74,8 @@ int cancel_generalized(void* state, int complete) {
 using GrequestStart = int(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*,
                           void*, MPI_Request*);
 
-MPI_Fint start_generalized(GrequestStart* start, const Generalized& functions, MPI_Fint* request) {
-  auto* state = new (std::nothrow) Generalized(functions);
+MPI_Fint start_generalized(GrequestStart* start, const FortranGrequest& functions, MPI_Fint* request) {
+  auto* state = new (std::nothrow) FortranGrequest(functions);
   if (state == nullptr) return MPI_ERR_NO_MEM;
   const int error = start(query_generalized, free_generalized, cancel_generalized, state, Out<MPI_Request>(request));
   if (error != MPI_SUCCESS) delete state;

@@ -9,7 +9,7 @@
 namespace weft::fortran {
 
 template <class Side>
-struct Calls {
+struct FortranCalls {
   using UserFunction = void(void*, void*, int*, int*);
   using LargeFunction = void(void*, void*, MPI_Count*, int*);
   using ErrorFunction = void(int*, int*);

@@ -224,13 +224,13 @@ bool is_replaced(Function* function, Function* own) {
   return function != own;
 }
 
-struct Exchanges {
+struct ExchangeCounts {
   int destinations;
   int sources;
 };
 
 // How many ranks the calling one sends to and receives from in collective operations.
-Exchanges ranks_of(MPI_Comm comm);
-Exchanges neighbours_of(MPI_Comm comm);
+ExchangeCounts ranks_of(MPI_Comm comm);
+ExchangeCounts neighbours_of(MPI_Comm comm);
 
 }  // namespace weft::fortran

@@ -16,7 +16,7 @@ H handle_in(int handle) {
   return foreign::in<H>(handle);
 }
 
-struct Side {
+struct MpichHandles {
   template <class H>
   static int handle(H handle) {
     return foreign::out(handle);
@@ -29,11 +29,11 @@ struct Side {
 }  // namespace
 
 void mark_errhandler(int errhandler) {
-  foreign::face.hooks.mark_errhandler(handle_in<MPI_Errhandler>(errhandler), &Calls<Side>::table);
+  foreign::face.hooks.mark_errhandler(handle_in<MPI_Errhandler>(errhandler), &FortranCalls<MpichHandles>::table);
 }
 
 void mark_op(int op) {
-  foreign::face.hooks.mark_op(handle_in<MPI_Op>(op), &Calls<Side>::table);
+  foreign::face.hooks.mark_op(handle_in<MPI_Op>(op), &FortranCalls<MpichHandles>::table);
 }
 
 int raise(const char* function, int error, const char* text) {

@@ -63,9 +63,9 @@ inline void* address_of(const NativeArray* array) {
 }
 
 // The same array as ISO C describes it.
-class Descriptor {
+class IsoDescriptor {
  public:
-  explicit Descriptor(const NativeArray* array) {
+  explicit IsoDescriptor(const NativeArray* array) {
     const auto* iso = reinterpret_cast<const Section*>(array);
     if (is_unusual(array) &&
         std::find(std::begin(iso_versions), std::end(iso_versions), iso->version) != std::end(iso_versions)) {
@@ -84,8 +84,8 @@ class Descriptor {
       all_.dimensions[i] = {0, open ? -1 : extent, from.stride * unit};
     }
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  IsoDescriptor(const IsoDescriptor&) = delete;
+  IsoDescriptor& operator=(const IsoDescriptor&) = delete;
   const Section* section() const { return section_; }
 
  private:

@@ -29,7 +29,7 @@ WEFT_NUMBERS(MPI_Session)
 WEFT_NUMBERS(MPI_Win)
 #undef WEFT_NUMBERS
 
-struct Side {
+struct OpenmpiHandles {
   template <class H>
   static int handle(H handle) {
     const auto value = reinterpret_cast<uintptr_t>(handle);
@@ -42,11 +42,11 @@ struct Side {
 }  // namespace
 
 void mark_errhandler(void* errhandler) {
-  foreign::face.hooks.mark_errhandler(static_cast<MPI_Errhandler>(errhandler), &Calls<Side>::table);
+  foreign::face.hooks.mark_errhandler(static_cast<MPI_Errhandler>(errhandler), &FortranCalls<OpenmpiHandles>::table);
 }
 
 void mark_op(void* op) {
-  foreign::face.hooks.mark_op(static_cast<MPI_Op>(op), &Calls<Side>::table);
+  foreign::face.hooks.mark_op(static_cast<MPI_Op>(op), &FortranCalls<OpenmpiHandles>::table);
 }
 
 }  // namespace weft::fortran

@@ -19,7 +19,7 @@ template <Isend* function>
 [[gnu::cold, gnu::noinline]] void rare_isend(const Section* buf, const MPI_Fint* count, const MPI_Fint* datatype,
                                              const MPI_Fint* dest, const MPI_Fint* tag, const MPI_Fint* comm,
                                              MPI_Fint* request, MPI_Fint* ierror) {
-  const Buffer buffer(buf, *count, *datatype);
+  const FortranBuffer buffer(buf, *count, *datatype);
   if (buffer.trouble.error != MPI_SUCCESS) return give(ierror, raise("MPI_Isend", buffer.trouble));
   give(ierror, function(buffer.address, buffer.count, buffer.type, *dest, *tag, Convert<MPI_Comm>::in(*comm),
                         Out<MPI_Request>(request)));

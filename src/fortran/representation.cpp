@@ -19,7 +19,7 @@ using Extent = void(MPI_Fint*, MPI_Aint*, MPI_Aint*, MPI_Fint*);
 
 // Kept until the process ends, like the representation.
 template <class Count>
-struct Representation {
+struct FortranRepresentation {
   Conversion<Count>* read;
   Conversion<Count>* write;
   Extent* extent;
@@ -37,19 +37,19 @@ int convert(Conversion<Count>* conversion, void* user, MPI_Datatype datatype, Co
 
 template <class Count>
 int convert_read(void* user, MPI_Datatype datatype, Count count, void* file, MPI_Offset position, void* state) {
-  const auto& representation = *static_cast<Representation<Count>*>(state);
+  const auto& representation = *static_cast<FortranRepresentation<Count>*>(state);
   return convert<Count>(representation.read, user, datatype, count, file, position, representation.extra_state);
 }
 
 template <class Count>
 int convert_write(void* user, MPI_Datatype datatype, Count count, void* file, MPI_Offset position, void* state) {
-  const auto& representation = *static_cast<Representation<Count>*>(state);
+  const auto& representation = *static_cast<FortranRepresentation<Count>*>(state);
   return convert<Count>(representation.write, user, datatype, count, file, position, representation.extra_state);
 }
 
 template <class Count>
 int file_extent(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
-  const auto& representation = *static_cast<Representation<Count>*>(state);
+  const auto& representation = *static_cast<FortranRepresentation<Count>*>(state);
   MPI_Fint handle = Convert<MPI_Datatype>::out(datatype);
   MPI_Aint extra_state = representation.extra_state;
   MPI_Fint error = MPI_SUCCESS;
@@ -61,9 +61,9 @@ template <class Count, class Function>
 using Register = int(const char*, Function*, Function*, MPI_Datarep_extent_function*, void*);
 
 template <class Count, class Function>
-int register_representation(Register<Count, Function>* call, const char* name, Representation<Count> given,
+int register_representation(Register<Count, Function>* call, const char* name, FortranRepresentation<Count> given,
                             void (*none)()) {
-  auto* kept = new (std::nothrow) Representation<Count>(given);
+  auto* kept = new (std::nothrow) FortranRepresentation<Count>(given);
   if (kept == nullptr) return MPI_ERR_NO_MEM;
   auto* absent = reinterpret_cast<Conversion<Count>*>(none);
   const int error = call(name, given.read == absent ? nullptr : convert_read<Count>,

@@ -19,7 +19,7 @@ namespace weft::fortran {
 
 namespace {
 
-struct Side {
+struct StandardHandles {
   template <class H>
   static MPI_Fint handle(H handle) {
     return Convert<H>::out(handle);
@@ -30,11 +30,11 @@ struct Side {
 }  // namespace
 
 void mark_errhandler(MPI_Errhandler errhandler) {
-  WEFT_FACE.hooks.mark_errhandler(errhandler, &Calls<Side>::table);
+  WEFT_FACE.hooks.mark_errhandler(errhandler, &FortranCalls<StandardHandles>::table);
 }
 
 void mark_op(MPI_Op op) {
-  WEFT_FACE.hooks.mark_op(op, &Calls<Side>::table);
+  WEFT_FACE.hooks.mark_op(op, &FortranCalls<StandardHandles>::table);
 }
 
 }  // namespace weft::fortran
