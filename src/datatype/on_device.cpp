@@ -41,7 +41,7 @@ void each_rows(const Type& type, int64_t count, const void* buffer, int64_t posi
   list.resize(room);
   iovec* const runs = list.data();
   const int64_t end = position + std::min(bytes, count * type.size - position);
-  device::count(device::Way::packed, end - position);
+  device::count(device::CopyMethod::packed, end - position);
   for (int64_t at = position; at < end;) {
     const Runs some = list_runs(type, count, buffer, at, end - at, runs, room);
     for (int i = 0; i < some.count;) {
@@ -64,7 +64,7 @@ bool lie_on_device(const Type& type, int64_t count, const void* buffer) {
 
 void pack_on_device(const Type& type, int64_t count, const void* buffer, int64_t position, void* out, int64_t bytes) {
   if (lie_on_device(type, count, buffer) &&
-      move_by_kernel(type, count, buffer, position, out, bytes, device::Direction::pack))
+      move_by_kernel(type, count, buffer, position, out, bytes, device::KernelDirection::pack))
     return;
   each_rows(type, count, buffer, position, bytes, [out](const DeviceRows& rows, int64_t at) {
     char* to = static_cast<char*>(out) + at;
@@ -76,7 +76,7 @@ void pack_on_device(const Type& type, int64_t count, const void* buffer, int64_t
 
 void unpack_on_device(const Type& type, int64_t count, void* buffer, int64_t position, const void* in, int64_t bytes) {
   if (lie_on_device(type, count, buffer) &&
-      move_by_kernel(type, count, buffer, position, const_cast<void*>(in), bytes, device::Direction::unpack))
+      move_by_kernel(type, count, buffer, position, const_cast<void*>(in), bytes, device::KernelDirection::unpack))
     return;
   each_rows(type, count, buffer, position, bytes, [in](const DeviceRows& rows, int64_t at) {
     const char* from = static_cast<const char*>(in) + at;

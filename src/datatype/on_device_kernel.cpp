@@ -164,7 +164,7 @@ device::Number number_of(Basic basic) {
 }  // namespace
 
 bool move_by_kernel(const Type& type, int64_t count, const void* buffer, int64_t position, void* packed, int64_t bytes,
-                    device::Direction direction) {
+                    device::KernelDirection direction) {
   bytes = std::min(bytes, count * type.size - position);
   if (bytes <= 0) return true;
   if (type.contiguous) return false;
@@ -180,7 +180,7 @@ bool move_by_kernel(const Type& type, int64_t count, const void* buffer, int64_t
     run = nest.block / flat->list.count;
   }
   if (run >= long_run || bytes / std::max<int64_t>(run, 1) < least_runs) return false;
-  device::Layout layout{};
+  device::KernelLayout layout{};
   layout.place = advance(reinterpret_cast<uintptr_t>(buffer), type.first);
   layout.block = nest.block;
   layout.loops = nest.loops;
@@ -191,15 +191,15 @@ bool move_by_kernel(const Type& type, int64_t count, const void* buffer, int64_t
   return true;
 }
 
-device::Reduction device_reduction(Reduction reduction, const Type& type) {
+device::KernelReduction device_reduction(Reduction reduction, const Type& type) {
+  using device::KernelOperation;
   using device::Number;
-  using device::Operation;
   static_assert(static_cast<int>(Reduction::maxloc) == 11 && static_cast<int>(Reduction::minloc) == 10);
-  constexpr Operation operations[] = {Operation::sum,         Operation::minimum,     Operation::maximum,
-                                      Operation::product,     Operation::bit_and,     Operation::bit_or,
-                                      Operation::bit_xor,     Operation::logical_and, Operation::logical_or,
-                                      Operation::logical_xor, Operation::minloc,      Operation::maxloc};
-  device::Reduction made{Operation::sum, Number::none};
+  constexpr KernelOperation operations[] = {
+      KernelOperation::sum,        KernelOperation::minimum,     KernelOperation::maximum, KernelOperation::product,
+      KernelOperation::bit_and,    KernelOperation::bit_or,      KernelOperation::bit_xor, KernelOperation::logical_and,
+      KernelOperation::logical_or, KernelOperation::logical_xor, KernelOperation::minloc,  KernelOperation::maxloc};
+  device::KernelReduction made{KernelOperation::sum, Number::none};
   if (reduction > Reduction::maxloc) return made;
   made.operation = operations[static_cast<int>(reduction)];
   made.on_host = kernel(reduction, type);
@@ -218,7 +218,7 @@ device::Reduction device_reduction(Reduction reduction, const Type& type) {
 }
 
 bool reduce_by_kernel(Reduction reduction, const Type& type, const void* in, void* inout, int64_t count) {
-  const device::Reduction made = device_reduction(reduction, type);
+  const device::KernelReduction made = device_reduction(reduction, type);
   if (made.number == device::Number::none) return false;
   const auto part = static_cast<uintptr_t>(made.to_second());
   if ((reinterpret_cast<uintptr_t>(in) | reinterpret_cast<uintptr_t>(inout)) % part != 0) return false;

@@ -22,34 +22,34 @@ constexpr int skipped = 77;
 
 // ---- The kernels
 
-std::string name_of(const Reduction& reduction) {
+std::string name_of(const KernelReduction& reduction) {
   return "operation " + std::to_string(static_cast<int>(reduction.operation)) + " of number " +
          std::to_string(static_cast<int>(reduction.number)) + ", index " +
          std::to_string(static_cast<int>(reduction.index)) + (reduction.is_complex ? ", complex" : "");
 }
 
 std::string name_of(const ptx::LayoutForm& form) {
-  return std::string(form.direction == Direction::pack ? "pack" : "unpack") + ", listing " +
+  return std::string(form.direction == KernelDirection::pack ? "pack" : "unpack") + ", listing " +
          std::to_string(static_cast<int>(form.listing)) + ", " + std::to_string(form.loops) + " loops, units of " +
          std::to_string(form.unit);
 }
 
-void each_reduction(const std::function<void(const Reduction&)>& call) {
-  for (int operation = 0; operation <= static_cast<int>(Operation::maxloc); ++operation) {
+void each_reduction(const std::function<void(const KernelReduction&)>& call) {
+  for (int operation = 0; operation <= static_cast<int>(KernelOperation::maxloc); ++operation) {
     for (int number = 1; number <= static_cast<int>(Number::f64); ++number) {
       for (int index = 0; index <= static_cast<int>(Number::f64); ++index) {
         for (const bool is_complex : {false, true})
-          call(
-              {static_cast<Operation>(operation), static_cast<Number>(number), static_cast<Number>(index), is_complex});
+          call({static_cast<KernelOperation>(operation), static_cast<Number>(number), static_cast<Number>(index),
+                is_complex});
       }
     }
   }
 }
 
 void each_layout(const std::function<void(const ptx::LayoutForm&)>& call) {
-  for (const Direction direction : {Direction::pack, Direction::unpack}) {
+  for (const KernelDirection direction : {KernelDirection::pack, KernelDirection::unpack}) {
     for (const ptx::Listing listing : {ptx::Listing::none, ptx::Listing::even, ptx::Listing::uneven}) {
-      for (int loops = 0; loops <= Layout::max_loops; ++loops) {
+      for (int loops = 0; loops <= KernelLayout::max_loops; ++loops) {
         for (int unit = 1; unit <= 16; unit *= 2) call({direction, listing, loops, unit});
       }
     }

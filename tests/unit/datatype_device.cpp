@@ -25,8 +25,8 @@
 namespace weft::datatype {
 namespace {
 
-using device::Direction;
-using device::Layout;
+using device::KernelDirection;
+using device::KernelLayout;
 
 // ---- Where kernels run
 
@@ -50,7 +50,8 @@ std::string run(const std::string& text, const void* arguments) {
   return error == 0 ? std::string() : "error " + std::to_string(error);
 }
 
-std::string move_interpreted(const Layout& layout, Direction direction, int64_t position, void* packed, int64_t bytes) {
+std::string move_interpreted(const KernelLayout& layout, KernelDirection direction, int64_t position, void* packed,
+                             int64_t bytes) {
   auto at = reinterpret_cast<uintptr_t>(packed);
   while (bytes > 0) {
     device::ptx::Launch next = device::ptx::launch_of(layout, direction, position, at, bytes);
@@ -66,7 +67,7 @@ std::string move_interpreted(const Layout& layout, Direction direction, int64_t 
   return {};
 }
 
-std::string reduce_interpreted(const device::Reduction& reduction, const void* in, void* inout, int64_t count) {
+std::string reduce_interpreted(const device::KernelReduction& reduction, const void* in, void* inout, int64_t count) {
   device::ptx::ReductionArguments arguments{reinterpret_cast<uintptr_t>(in), reinterpret_cast<uintptr_t>(inout),
                                             static_cast<uint64_t>(count), 0};
   const auto in_vector = static_cast<uint64_t>(device::ptx::elements_of_vector(reduction));
@@ -229,7 +230,7 @@ bool is_nan(device::Number number, const unsigned char* at) {
 }
 
 // The payload of a NaN is the processor's affair.
-void forget_nans(const device::Reduction& reduction, std::vector<unsigned char>& bytes) {
+void forget_nans(const device::KernelReduction& reduction, std::vector<unsigned char>& bytes) {
   const auto extent = static_cast<size_t>(reduction.extent());
   for (size_t at = 0; at + extent <= bytes.size(); at += extent) {
     for (int part = 0; part < reduction.parts(); ++part) {
@@ -242,7 +243,7 @@ void forget_nans(const device::Reduction& reduction, std::vector<unsigned char>&
 }
 
 void check_reduction(const Type& type, Reduction operation, Random& random) {
-  const device::Reduction reduction = device_reduction(operation, type);
+  const device::KernelReduction reduction = device_reduction(operation, type);
   const std::string name = std::string(names[static_cast<int>(operation)]) + " of " + type.name;
   const auto extent = static_cast<size_t>(reduction.extent());
   ASSERT_EQ(static_cast<int64_t>(extent), type.extent) << name;
@@ -326,7 +327,7 @@ int check_layout(const std::string& what, const Type& type, const Naive& all, in
   for (size_t i = 0; i + 1 < cuts.size(); ++i) {
     const int64_t size = cuts[i + 1] - cuts[i];
     void* const place = (on_device ? there.get() : packed.data()) + cuts[i];
-    if (move_by_kernel(type, count, from.get() + source.shift, cuts[i], place, size, Direction::pack)) {
+    if (move_by_kernel(type, count, from.get() + source.shift, cuts[i], place, size, KernelDirection::pack)) {
       ++moved;
     } else if (size > 0) {
       if (on_device) {
@@ -343,7 +344,7 @@ int check_layout(const std::string& what, const Type& type, const Naive& all, in
   for (size_t i = 0; i + 1 < cuts.size(); ++i) {
     const int64_t size = cuts[i + 1] - cuts[i];
     void* const place = (on_device ? there.get() : packed.data()) + cuts[i];
-    if (!move_by_kernel(type, count, to.get() + target.shift, cuts[i], place, size, Direction::unpack)) continue;
+    if (!move_by_kernel(type, count, to.get() + target.shift, cuts[i], place, size, KernelDirection::unpack)) continue;
     EXPECT_FALSE(device::take_failure()) << what << ": " << device::last_problem();
     for (int64_t k = cuts[i]; k < cuts[i + 1]; ++k)
       target[all.bytes[static_cast<size_t>(k)]] = wanted[static_cast<size_t>(k)];
@@ -446,7 +447,7 @@ std::vector<uint64_t> touched;
 TEST(DatatypeDeviceNumbers, PositionsBeyond32BitsAreFound) {
   Random random(7);
   for (int turn = 0; turn < 300; ++turn) {
-    Layout layout{};
+    KernelLayout layout{};
     layout.place = uint64_t{1} << 44;
     layout.block = 4 * pick(random, 1, 3);
     layout.loops = static_cast<int>(pick(random, 1, 3));
@@ -460,7 +461,7 @@ TEST(DatatypeDeviceNumbers, PositionsBeyond32BitsAreFound) {
     const int64_t bytes = 4 * std::min<int64_t>(units - first, 40);
     touched.clear();
     for (int64_t position = first * 4, at = 0; at < bytes;) {
-      device::ptx::Launch next = device::ptx::launch_of(layout, Direction::pack, position,
+      device::ptx::Launch next = device::ptx::launch_of(layout, KernelDirection::pack, position,
                                                         uint64_t(1) << 45 | static_cast<uint64_t>(at), bytes - at);
       ASSERT_GT(next.bytes, 0);
       // One thread reads from the layout, then writes the packed unit.
@@ -514,16 +515,16 @@ TEST(DatatypeDeviceRates, DISABLED_Rates) {
         void* at;
       };
       for (const Place& place : {Place{"device", packed}, {"pinned", pinned.data()}, {"pageable", pageable.data()}}) {
-        for (const Direction direction : {Direction::pack, Direction::unpack}) {
+        for (const KernelDirection direction : {KernelDirection::pack, KernelDirection::unpack}) {
           const double kernel =
               seconds_of([&] { (void)move_by_kernel(*rows, 1, strided, 0, place.at, total, direction); });
           const auto w = static_cast<size_t>(width), n = static_cast<size_t>(total / width);
           const double copies = seconds_of([&] {
-            (void)(direction == Direction::pack ? device::active->copy_rows(place.at, w, strided, 4 * w, w, n)
-                                                : device::active->copy_rows(strided, 4 * w, place.at, w, w, n));
+            (void)(direction == KernelDirection::pack ? device::active->copy_rows(place.at, w, strided, 4 * w, w, n)
+                                                      : device::active->copy_rows(strided, 4 * w, place.at, w, w, n));
           });
           std::printf("%-6s %9ld bytes in blocks of %4ld, %-8s: kernel %9.1f us %7.2f GB/s, rows %9.1f us\n",
-                      direction == Direction::pack ? "pack" : "unpack", static_cast<long>(total),
+                      direction == KernelDirection::pack ? "pack" : "unpack", static_cast<long>(total),
                       static_cast<long>(width), place.name, kernel * 1e6, static_cast<double>(total) / kernel * 1e-9,
                       copies * 1e6);
         }

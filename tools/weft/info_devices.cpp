@@ -148,12 +148,12 @@ std::string try_aperture(void* memory) {
 // Every fourth word is packed to the end of the memory, whose first half is filled by try_copies().
 std::string try_layout(void* memory) {
   constexpr size_t word = 4, words = tried / 32, at = tried - words * word;
-  const device::Layout layout{.place = reinterpret_cast<uintptr_t>(memory),
-                              .block = word,
-                              .loops = 1,
-                              .loop = {{static_cast<int64_t>(words), 4 * word}},
-                              .list = nullptr};
-  std::string problem = device::active->move(layout, device::Direction::pack, 0, static_cast<char*>(memory) + at,
+  const device::KernelLayout layout{.place = reinterpret_cast<uintptr_t>(memory),
+                                    .block = word,
+                                    .loops = 1,
+                                    .loop = {{static_cast<int64_t>(words), 4 * word}},
+                                    .list = nullptr};
+  std::string problem = device::active->move(layout, device::KernelDirection::pack, 0, static_cast<char*>(memory) + at,
                                              static_cast<int64_t>(words * word));
   std::vector<char> in(words * word);
   if (problem.empty()) problem = device::active->copy(in.data(), static_cast<char*>(memory) + at, in.size());
@@ -168,11 +168,11 @@ std::string try_sum(void* memory) {
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i) + 0.25;
   const size_t bytes = numbers.size() * sizeof(double), half = bytes / 2;
   std::string problem = device::active->copy(memory, numbers.data(), bytes);
-  const device::Reduction sum{device::Operation::sum, device::Number::f64, device::Number::none, false,
-                              [](const void* in, void* inout, int64_t count) {
-                                for (int64_t i = 0; i < count; ++i)
-                                  static_cast<double*>(inout)[i] += static_cast<const double*>(in)[i];
-                              }};
+  const device::KernelReduction sum{device::KernelOperation::sum, device::Number::f64, device::Number::none, false,
+                                    [](const void* in, void* inout, int64_t count) {
+                                      for (int64_t i = 0; i < count; ++i)
+                                        static_cast<double*>(inout)[i] += static_cast<const double*>(in)[i];
+                                    }};
   if (problem.empty()) problem = device::active->reduce(sum, memory, static_cast<char*>(memory) + half, 512);
   std::vector<double> in(numbers.size());
   if (problem.empty()) problem = device::active->copy(in.data(), memory, bytes);
@@ -247,7 +247,7 @@ bool is_experimental() {
 
 std::string as_json(const device::Description& found) {
   std::vector<std::string> devices;
-  for (const device::Description::Item& item : found.devices) {
+  for (const device::Description::DescribedDevice& item : found.devices) {
     devices.push_back(JsonObject()
                           .text("name", item.name)
                           .whole("bytes", static_cast<int64_t>(item.bytes))
@@ -300,7 +300,7 @@ int info_devices(const Words& words, bool json) {
   puts("Devices:");
   if (found.devices.empty()) puts("  (none)");
   for (size_t i = 0; i < found.devices.size(); ++i) {
-    const device::Description::Item& item = found.devices[i];
+    const device::Description::DescribedDevice& item = found.devices[i];
     printf("  %zu  %-29s %10s  %s\n", i, item.name.c_str(), base::shown_bytes(item.bytes).c_str(), item.note.c_str());
   }
   printf("\nWays of data on this host, tried with %s:\n", base::shown_bytes(tried).c_str());

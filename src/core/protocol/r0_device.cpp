@@ -86,7 +86,7 @@ void end(DeviceLanding* landing, int32_t error) {
     device::fail("a copy that was begun has failed");
     (void)note_failed_copy(r);
   }
-  device::count(device::Way::packed, over.wanted);
+  device::count(device::CopyMethod::packed, over.wanted);
   finish_receive(r, over.envelope, over.message_bytes);
 }
 
@@ -98,7 +98,7 @@ void end(const Loading& over, bool copied) {
     return send_cts(*over.receive, over.envelope, *over.peer, over.their_lane, over.send, over.message_bytes,
                     over.wanted);
   }
-  device::count(device::Way::mapped, over.wanted);
+  device::count(device::CopyMethod::mapped, over.wanted);
   send_fin(*over.peer, over.their_lane, over.send);
   finish_receive(*over.receive, over.envelope, over.message_bytes);
 }

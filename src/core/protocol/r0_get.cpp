@@ -351,7 +351,8 @@ void on_fin(const transport::Arrival& a) {
   drop_push(lane_of(a), *r);
   const bool announced = r->bytes > peers->mailbox_limit;
   if (announced && r->asks_way) r->peer->endpoint->note_answer(transport::Way::kernel, static_cast<size_t>(r->bytes));
-  if (r->flags.on_device && r->registered.key != MemoryRef::no_key) device::count(device::Way::straight, r->bytes);
+  if (r->flags.on_device && r->registered.key != MemoryRef::no_key)
+    device::count(device::CopyMethod::straight, r->bytes);
   deregister(*r);
   complete_send(*r, r->bytes <= peers->mailbox_limit ? Path::mailbox : Path::get);
 }

@@ -93,7 +93,7 @@ void end(Lane& lane, RendezvousRead* reading) {
   over.peer->readable.store(true, std::memory_order_relaxed);
   if (over.receive->flags.on_device) {
     device::settle(over.receive->buffer);
-    device::count(device::Way::straight, over.wanted);
+    device::count(device::CopyMethod::straight, over.wanted);
   }
   send_fin(*over.peer, over.their_lane, over.send);
   note_end(*over.receive, *over.peer, over.wanted);

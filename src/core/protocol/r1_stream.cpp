@@ -120,7 +120,7 @@ bool send_chunks_of_device(Request& r, int64_t chunk_bytes, int32_t depth) {
       device::fail("a copy that was begun has failed");
       break_off(r);
     }
-    device::count(device::Way::packed, goes ? begun[i].bytes : 0);
+    device::count(device::CopyMethod::packed, goes ? begun[i].bytes : 0);
     if (goes) {
       goes = post_chunk(r, begun[i].staging, begun[i].bytes);
     } else {

@@ -11,13 +11,13 @@
 namespace weft::device {
 
 struct Description {
-  struct Item {
+  struct DescribedDevice {
     std::string name;
     uint64_t bytes;    // of memory
     std::string note;  // where it is, and what keeps processes from sharing it
   };
   std::string driver;  // its version
-  std::vector<Item> devices;
+  std::vector<DescribedDevice> devices;
   std::string problem;  // why there is no more
 };
 

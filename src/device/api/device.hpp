@@ -66,9 +66,10 @@ struct Driver {
   void (*unmap)(void* base);
   // Bytes [position, position + bytes) of a layout on the device, from it to `packed` or back, done when it returns.
   // Those of a list are fewer than 2^30.
-  std::string (*move)(const Layout& layout, Direction direction, int64_t position, void* packed, int64_t bytes);
+  std::string (*move)(const KernelLayout& layout, KernelDirection direction, int64_t position, void* packed,
+                      int64_t bytes);
   // The same of a reduction, whose addresses are multiples of the sizes of their numbers. `inout` is on the device.
-  std::string (*reduce)(const Reduction& reduction, const void* in, void* inout, int64_t count);
+  std::string (*reduce)(const KernelReduction& reduction, const void* in, void* inout, int64_t count);
   // The type of its streams in programs; nullptr: the rest is not there.
   const char* stream_type = nullptr;
   // Finds out how the stream of the gate can wait.

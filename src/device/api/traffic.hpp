@@ -10,7 +10,7 @@
 
 namespace weft::device {
 
-enum class Way : uint8_t {
+enum class CopyMethod : uint8_t {
   mapped,    // messages that the receiver's device copied from the sender's memory, which it had mapped
   packed,    // packed or unpacked: data of small messages and of streams, and layouts with gaps
   stood_in,  // between a buffer and the host memory that stands for it in a collective operation
@@ -24,7 +24,7 @@ struct Traffic {
 };
 inline Traffic traffic[way_count];
 
-inline void count(Way way, int64_t bytes) {
+inline void count(CopyMethod way, int64_t bytes) {
   Traffic& counted = traffic[static_cast<int>(way)];
   counted.copies.fetch_add(1, std::memory_order_relaxed);
   counted.bytes.fetch_add(static_cast<uint64_t>(bytes), std::memory_order_relaxed);

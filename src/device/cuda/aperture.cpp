@@ -132,12 +132,12 @@ const Aperture* aperture_at(uintptr_t address, size_t bytes) {
 }
 
 // Asking the driver for memory of the host takes longer than for that of a device, and is not done twice.
-enum class Side : uint8_t { host, device, gone };
-Side side_of(const void* address) {
-  if (plain_pages.holds(address)) return Side::host;
-  const Place place = place_of(address);
-  if (place.on_device) return Side::device;
-  return place.known || plain_pages.try_to_read(address) ? Side::host : Side::gone;
+enum class AddressSide : uint8_t { host, device, gone };
+AddressSide side_of(const void* address) {
+  if (plain_pages.holds(address)) return AddressSide::host;
+  const CudaAddress place = place_of(address);
+  if (place.on_device) return AddressSide::device;
+  return place.known || plain_pages.try_to_read(address) ? AddressSide::host : AddressSide::gone;
 }
 
 }  // namespace
@@ -154,9 +154,9 @@ std::string why_no_apertures() {
 }
 
 bool copy_by_aperture(void* to, const void* from, size_t bytes) {
-  const Side to_side = side_of(to), from_side = side_of(from);
-  if (to_side == from_side || to_side == Side::gone || from_side == Side::gone) return false;
-  const bool to_device = to_side == Side::device;
+  const AddressSide to_side = side_of(to), from_side = side_of(from);
+  if (to_side == from_side || to_side == AddressSide::gone || from_side == AddressSide::gone) return false;
+  const bool to_device = to_side == AddressSide::device;
   if (bytes > (to_device ? aperture_most_to : aperture_most_from)) return false;
   const std::lock_guard guard(apertures_mutex);
   const auto there = reinterpret_cast<uintptr_t>(to_device ? to : from);

@@ -24,7 +24,7 @@ namespace {
 using namespace by_cuda;
 
 // A context and our streams in it.
-struct Engine {
+struct CudaEngine {
   static constexpr unsigned quick_streams = 4;
   static constexpr uint64_t events = 64;
 
@@ -38,14 +38,14 @@ struct Engine {
 };
 
 constexpr int most_engines = 32;
-Engine engines[most_engines];
+CudaEngine engines[most_engines];
 std::atomic<int> engine_count = 0;
 std::mutex engines_mutex;
 
 constexpr unsigned non_blocking = 1;    // CU_STREAM_NON_BLOCKING
 constexpr unsigned without_timing = 2;  // CU_EVENT_DISABLE_TIMING
 
-int equip(Engine& engine) {
+int equip(CudaEngine& engine) {
   for (Stream& stream : engine.quick) {
     if (const int error = library.make_stream(&stream, non_blocking)) return error;
   }
@@ -57,22 +57,22 @@ int equip(Engine& engine) {
 }
 
 // The engine of a context; nullptr with the reason in `problem`.
-Engine* engine_of(Context context, std::string& problem) {
-  const auto find = [&]() -> Engine* {
+CudaEngine* engine_of(Context context, std::string& problem) {
+  const auto find = [&]() -> CudaEngine* {
     const int count = engine_count.load(std::memory_order_acquire);
-    Engine* const end = engines + count;
-    Engine* const found = std::find_if(engines, end, [&](const Engine& e) { return e.context == context; });
+    CudaEngine* const end = engines + count;
+    CudaEngine* const found = std::find_if(engines, end, [&](const CudaEngine& e) { return e.context == context; });
     return found == end ? nullptr : found;
   };
-  if (Engine* engine = find()) return engine;
+  if (CudaEngine* engine = find()) return engine;
   std::lock_guard guard(engines_mutex);
-  if (Engine* engine = find()) return engine;
+  if (CudaEngine* engine = find()) return engine;
   const int count = engine_count.load(std::memory_order_relaxed);
   if (count == most_engines) {
     problem = "data lie in more contexts than " + std::to_string(most_engines);
     return nullptr;
   }
-  Engine& engine = engines[count];
+  CudaEngine& engine = engines[count];
   const Current current(context);
   const int error = current.error() != success ? current.error() : equip(engine);
   if (error != success) {
@@ -85,7 +85,7 @@ Engine* engine_of(Context context, std::string& problem) {
 }
 
 // Memory of a pool belongs to no context: that of its device, which all programs share, does.
-Engine* engine_at(const Place& place, std::string& problem) {
+CudaEngine* engine_at(const CudaAddress& place, std::string& problem) {
   if (place.context != nullptr) return engine_of(place.context, problem);
   Context context = nullptr;
   if (const int error = library.retain(&context, place.device)) {
@@ -101,13 +101,13 @@ struct Lately {
   static constexpr int log2_bytes = 21;
   static constexpr size_t entries = 16;
   uintptr_t page[entries] = {};
-  Engine* engine[entries] = {};
+  CudaEngine* engine[entries] = {};
 
-  Engine* find(const void* address) const {
+  CudaEngine* find(const void* address) const {
     const uintptr_t at = reinterpret_cast<uintptr_t>(address) >> log2_bytes;
     return page[at % entries] == at ? engine[at % entries] : nullptr;
   }
-  void keep(const void* address, Engine* its) {
+  void keep(const void* address, CudaEngine* its) {
     const uintptr_t at = reinterpret_cast<uintptr_t>(address) >> log2_bytes;
     page[at % entries] = at;
     engine[at % entries] = its;
@@ -115,12 +115,12 @@ struct Lately {
 };
 thread_local Lately lately;
 
-Engine* engine_for(const void* to, const void* from, std::string& problem) {
-  Engine* found = nullptr;
+CudaEngine* engine_for(const void* to, const void* from, std::string& problem) {
+  CudaEngine* found = nullptr;
   for (const void* end : {to, from}) {
-    Engine* const before = lately.find(end);
+    CudaEngine* const before = lately.find(end);
     if (before == nullptr && plain_pages.holds(end)) continue;
-    const Place place = place_of(end);
+    const CudaAddress place = place_of(end);
     if (is_gone(end, place)) {
       problem = text_of_gone(end);
       return nullptr;
@@ -136,14 +136,14 @@ Engine* engine_for(const void* to, const void* from, std::string& problem) {
 
 // Memory that was freed counts too: it is the driver's copy that says so, where the processor would fault.
 bool owned(const void* address) {
-  const Place place = place_of(address);
+  const CudaAddress place = place_of(address);
   if (place.on_device) plain_pages.forget(address);
   return place.on_device || is_gone(address, place);
 }
 
-Stream quick_stream(const Engine& engine) {
+Stream quick_stream(const CudaEngine& engine) {
   static std::atomic<unsigned> next = 0;
-  static thread_local const unsigned mine = next.fetch_add(1, std::memory_order_relaxed) % Engine::quick_streams;
+  static thread_local const unsigned mine = next.fetch_add(1, std::memory_order_relaxed) % CudaEngine::quick_streams;
   return engine.quick[mine];
 }
 
@@ -151,7 +151,7 @@ Stream quick_stream(const Engine& engine) {
 template <class Issue>
 std::string wait_for(const void* to, const void* from, const char* function, Issue&& issue) {
   std::string problem;
-  const Engine* engine = engine_for(to, from, problem);
+  const CudaEngine* engine = engine_for(to, from, problem);
   if (engine == nullptr) return problem;
   const Current current(engine->context);
   if (current.error() != success) return text_of("CtxPushCurrent", current.error());
@@ -168,7 +168,7 @@ std::string copy_plainly(void* to, const void* from, size_t bytes) {
 
 std::string copy_rows(void* to, size_t to_stride, const void* from, size_t from_stride, size_t bytes, size_t rows) {
   const auto type_of = [](const void* address) { return owned(address) ? memory_of_device : memory_of_host; };
-  Rows all{};
+  Memcpy2D all{};
   all.from_type = type_of(from);
   all.from_host = from;
   all.from_device = pointer_of(from);
@@ -207,7 +207,7 @@ std::string copy(void* to, const void* from, size_t bytes) {
 
 std::string begin(void* to, const void* from, size_t bytes, Copy& copy) {
   std::string problem;
-  Engine* engine = engine_for(to, from, problem);
+  CudaEngine* engine = engine_for(to, from, problem);
   if (engine == nullptr) return problem;
   const Current current(engine->context);
   if (current.error() != success) return text_of("CtxPushCurrent", current.error());
@@ -219,7 +219,7 @@ std::string begin(void* to, const void* from, size_t bytes, Copy& copy) {
   if (const int error = library.copy(pointer_of(to), pointer_of(from), bytes, engine->bulk))
     return text_of("MemcpyAsync", error);
   const uint64_t number = ++engine->begun;
-  if (const int error = library.record(engine->event[number % Engine::events], engine->bulk))
+  if (const int error = library.record(engine->event[number % CudaEngine::events], engine->bulk))
     return text_of("EventRecord", error);
   copy = {number, engine};
   return {};
@@ -227,11 +227,11 @@ std::string begin(void* to, const void* from, size_t bytes, Copy& copy) {
 
 // A later copy that took the event is complete after this one.
 Progress look(const Copy& copy) {
-  Engine& engine = *static_cast<Engine*>(copy.engine);
+  CudaEngine& engine = *static_cast<CudaEngine*>(copy.engine);
   if (copy.number <= engine.done.load(std::memory_order_acquire)) return Progress::done;
   std::lock_guard guard(engine.mutex);
   const Current current(engine.context);
-  const int error = library.query(engine.event[copy.number % Engine::events]);
+  const int error = library.query(engine.event[copy.number % CudaEngine::events]);
   if (error == not_ready) return Progress::running;
   if (error != success) return Progress::failed;
   if (copy.number > engine.done.load(std::memory_order_relaxed))
@@ -279,7 +279,7 @@ void unpin(void* memory) {
 struct Handles {
   static constexpr size_t most = 256;
   std::mutex mutex;
-  std::map<uint64_t, Handle> known;
+  std::map<uint64_t, CudaIpcHandle> known;
 };
 Handles handles;
 
@@ -291,7 +291,7 @@ std::string share(const void* address, Shared& shared) {
   if (const int error = library.pointer_attributes(1, asked, answers, pointer_of(address)))
     return text_of("PointerGetAttributes", error);
   std::string problem;
-  const Engine* engine = engine_at(place_of(address), problem);
+  const CudaEngine* engine = engine_at(place_of(address), problem);
   if (engine == nullptr) return problem;
   const Current current(engine->context);
   if (const int error = library.range(&base, &bytes, pointer_of(address))) return text_of("MemGetAddressRange", error);
@@ -300,13 +300,13 @@ std::string share(const void* address, Shared& shared) {
   std::lock_guard guard(handles.mutex);
   auto found = handles.known.find(shared.number);
   if (found == handles.known.end()) {
-    Handle handle;
+    CudaIpcHandle handle;
     if (const int error = library.handle_of(&handle, base)) return text_of("IpcGetMemHandle", error);
     if (handles.known.size() == Handles::most) handles.known.erase(handles.known.begin());
     found = handles.known.emplace(shared.number, handle).first;
   }
-  static_assert(sizeof shared.handle == sizeof(Handle));
-  std::memcpy(shared.handle, &found->second, sizeof(Handle));
+  static_assert(sizeof shared.handle == sizeof(CudaIpcHandle));
+  std::memcpy(shared.handle, &found->second, sizeof(CudaIpcHandle));
   return {};
 }
 
@@ -315,7 +315,7 @@ std::string map(const Shared& shared, void*& base) {
   const Context context = any_context();
   if (context == nullptr) return "this process has used no device";
   const Current current(context);
-  Handle handle;
+  CudaIpcHandle handle;
   std::memcpy(&handle, shared.handle, sizeof handle);
   Pointer memory = 0, first = 0;
   size_t bytes = 0;
@@ -335,7 +335,7 @@ std::string map(const Shared& shared, void*& base) {
 
 void unmap(void* base) {
   std::string problem;
-  const Engine* engine = engine_at(place_of(base), problem);
+  const CudaEngine* engine = engine_at(place_of(base), problem);
   if (engine == nullptr) return;
   const Current current(engine->context);
   (void)library.close_handle(pointer_of(base));
@@ -345,7 +345,7 @@ void unmap(void* base) {
 
 namespace by_cuda {
 
-bool is_gone(const void* address, const Place& place) {
+bool is_gone(const void* address, const CudaAddress& place) {
   return !place.known && !plain_pages.holds(address) && !plain_pages.try_to_read(address);
 }
 
@@ -359,10 +359,10 @@ std::string text_of_gone(const void* address) {
           "complete");
 }
 
-Place place_of(const void* address) {
+CudaAddress place_of(const void* address) {
   static constexpr int asked[] = {attribute_memory_type, attribute_is_managed, attribute_context, attribute_device};
   unsigned type = 0, managed = 0;
-  Place place;
+  CudaAddress place;
   void* answers[] = {&type, &managed, &place.context, &place.device};
   if (library.pointer_attributes(4, asked, answers, pointer_of(address)) != success) return {};
   place.known = type != 0;
@@ -370,12 +370,12 @@ Place place_of(const void* address) {
   return place;
 }
 
-bool find_lane(const Place& place, Lane& lane, std::string& problem) {
+bool find_lane(const CudaAddress& place, ContextStream& lane, std::string& problem) {
   if (!place.on_device) {
     problem = "the address is not in memory of a device: it may have been freed";
     return false;
   }
-  const Engine* engine = engine_at(place, problem);
+  const CudaEngine* engine = engine_at(place, problem);
   if (engine == nullptr) return false;
   lane = {engine->context, quick_stream(*engine)};
   return true;

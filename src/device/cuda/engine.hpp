@@ -10,15 +10,15 @@
 namespace weft::device::by_cuda {
 
 // Where an address lies.
-struct Place {
+struct CudaAddress {
   bool known = false;      // to the driver
   bool on_device = false;  // and the processor cannot touch it
   Context context = nullptr;
   Device device = 0;
 };
-[[nodiscard]] Place place_of(const void* address);
+[[nodiscard]] CudaAddress place_of(const void* address);
 // Whether it is memory neither of a device nor of the host, as after it was freed, and the words for that.
-[[nodiscard]] bool is_gone(const void* address, const Place& place);
+[[nodiscard]] bool is_gone(const void* address, const CudaAddress& place);
 [[nodiscard]] std::string text_of_gone(const void* address);
 
 // The context is current for a call.
@@ -43,12 +43,12 @@ class Current {
 };
 
 // The context for memory at a place, and the calling thread's stream in it.
-struct Lane {
+struct ContextStream {
   Context context;
   Stream stream;
 };
 // False: there is none, for the reason in `problem`.
-[[nodiscard]] bool find_lane(const Place& place, Lane& lane, std::string& problem);
+[[nodiscard]] bool find_lane(const CudaAddress& place, ContextStream& lane, std::string& problem);
 
 // Copies and fills between memory of devices may still run when the driver's calls return. Those into the allocation of
 // this address do not from now on, for the sake of what reads it without the driver.

@@ -65,7 +65,7 @@ void* address_of(Pointer pointer) {
 
 // Where kernels in a context reach an address: memory of its device, or of the host that is pinned or managed. 0:
 // nowhere.
-Pointer reach(const void* address, const Place& from) {
+Pointer reach(const void* address, const CudaAddress& from) {
   static constexpr int asked[] = {attribute_memory_type, attribute_device_pointer};
   unsigned type = 0;
   Pointer pointer = 0;
@@ -73,21 +73,21 @@ Pointer reach(const void* address, const Place& from) {
   if (library.pointer_attributes(2, asked, answers, pointer_of(address)) != success) return 0;
   if (type == memory_of_host) return pointer;
   if (type != memory_of_device) return 0;
-  const Place place = place_of(address);
+  const CudaAddress place = place_of(address);
   const bool same_context = place.context != nullptr && place.context == from.context;
   return !place.on_device || same_context || place.device == from.device ? pointer : 0;
 }
 
 // Memory of a context's device for what kernels cannot reach, from the first use on. One thread at a time has it.
-struct Scratch {
+struct DeviceScratch {
   static constexpr int64_t bytes = int64_t{8} << 20;
   std::mutex mutex;
   Pointer memory = 0;
 };
 
-Scratch& scratch_of(Context context) {
+DeviceScratch& scratch_of(Context context) {
   static std::mutex mutex;
-  static auto* all = new std::map<Context, Scratch>;
+  static auto* all = new std::map<Context, DeviceScratch>;
   std::lock_guard guard(mutex);
   return (*all)[context];
 }
@@ -95,14 +95,14 @@ Scratch& scratch_of(Context context) {
 class HeldScratch {
  public:
   explicit HeldScratch(Context context) : scratch_(scratch_of(context)), guard_(scratch_.mutex) {
-    if (scratch_.memory == 0) error_ = library.allocate(&scratch_.memory, Scratch::bytes);
+    if (scratch_.memory == 0) error_ = library.allocate(&scratch_.memory, DeviceScratch::bytes);
     if (error_ != success) scratch_.memory = 0;
   }
   std::string problem() const { return error_ == success ? std::string() : text_of("MemAlloc", error_); }
   Pointer memory() const { return scratch_.memory; }
 
  private:
-  Scratch& scratch_;
+  DeviceScratch& scratch_;
   std::lock_guard<std::mutex> guard_;
   int error_ = success;
 };
@@ -110,7 +110,7 @@ class HeldScratch {
 std::mutex lists_mutex;  // of the copies of lists on devices
 
 // The list's copy in the memory of the context's device, which is current. The mutex is held.
-std::string place_list(List& list, const Lane& lane) {
+std::string place_list(List& list, const ContextStream& lane) {
   if (list.there != nullptr && list.context == lane.context) return {};
   if (list.there != nullptr) (void)library.release(pointer_of(list.there));
   list.there = nullptr;
@@ -131,8 +131,8 @@ std::string place_list(List& list, const Lane& lane) {
 }
 
 // Begins to move bytes whose packed form a kernel reaches.
-std::string begin_move(const Layout& layout, Direction direction, int64_t position, Pointer packed, int64_t bytes,
-                       const Lane& lane) {
+std::string begin_move(const KernelLayout& layout, KernelDirection direction, int64_t position, Pointer packed,
+                       int64_t bytes, const ContextStream& lane) {
   while (bytes > 0) {
     ptx::Launch next = ptx::launch_of(layout, direction, position, packed, bytes);
     if (const List* list = layout.list) {
@@ -152,18 +152,18 @@ std::string begin_move(const Layout& layout, Direction direction, int64_t positi
 }
 
 // The scratch takes part after part; the stream keeps them in order.
-std::string begin_move_by_scratch(const Layout& layout, Direction direction, int64_t position, void* packed,
-                                  int64_t bytes, Pointer scratch, const Lane& lane) {
+std::string begin_move_by_scratch(const KernelLayout& layout, KernelDirection direction, int64_t position, void* packed,
+                                  int64_t bytes, Pointer scratch, const ContextStream& lane) {
   Pointer at = pointer_of(packed);
   while (bytes > 0) {
-    const int64_t part = std::min(bytes, Scratch::bytes);
+    const int64_t part = std::min(bytes, DeviceScratch::bytes);
     const auto size = static_cast<size_t>(part);
-    if (direction == Direction::unpack) {
+    if (direction == KernelDirection::unpack) {
       if (const int error = library.copy(scratch, at, size, lane.stream)) return text_of("MemcpyAsync", error);
     }
     if (std::string problem = begin_move(layout, direction, position, scratch, part, lane); !problem.empty())
       return problem;
-    if (direction == Direction::pack) {
+    if (direction == KernelDirection::pack) {
       if (const int error = library.copy(at, scratch, size, lane.stream)) return text_of("MemcpyAsync", error);
     }
     position += part;
@@ -173,7 +173,8 @@ std::string begin_move_by_scratch(const Layout& layout, Direction direction, int
   return {};
 }
 
-std::string begin_reduce(const Reduction& reduction, Pointer in, Pointer inout, int64_t count, const Lane& lane) {
+std::string begin_reduce(const KernelReduction& reduction, Pointer in, Pointer inout, int64_t count,
+                         const ContextStream& lane) {
   ptx::ReductionArguments arguments{in, inout, static_cast<uint64_t>(count), 0};
   const int in_vector = ptx::elements_of_vector(reduction);
   if (in_vector > 0 && (in | inout) % 16 == 0) arguments.vectors = arguments.count / static_cast<uint64_t>(in_vector);
@@ -202,9 +203,9 @@ class Timed {
 
 }  // namespace
 
-std::string move(const Layout& layout, Direction direction, int64_t position, void* packed, int64_t bytes) {
-  const Place place = place_of(address_of(layout.place));
-  Lane lane;
+std::string move(const KernelLayout& layout, KernelDirection direction, int64_t position, void* packed, int64_t bytes) {
+  const CudaAddress place = place_of(address_of(layout.place));
+  ContextStream lane;
   std::string problem;
   if (!find_lane(place, lane, problem)) return problem;
   const Current current(lane.context);
@@ -229,9 +230,9 @@ std::string move(const Layout& layout, Direction direction, int64_t position, vo
   return problem.empty() ? late : problem;
 }
 
-std::string reduce(const Reduction& reduction, const void* in, void* inout, int64_t count) {
-  const Place place = place_of(inout);
-  Lane lane;
+std::string reduce(const KernelReduction& reduction, const void* in, void* inout, int64_t count) {
+  const CudaAddress place = place_of(inout);
+  ContextStream lane;
   std::string problem;
   if (!find_lane(place, lane, problem)) return problem;
   const Current current(lane.context);
@@ -246,7 +247,7 @@ std::string reduce(const Reduction& reduction, const void* in, void* inout, int6
   if (!scratch.problem().empty()) return scratch.problem();
   const int extent = reduction.extent();
   if (extent == 0) return "there is no such reduction";
-  const int64_t most = Scratch::bytes / extent;
+  const int64_t most = DeviceScratch::bytes / extent;
   Pointer from = pointer_of(in), to = pointer_of(inout);
   while (count > 0 && problem.empty()) {
     const int64_t part = std::min(count, most);

@@ -6,7 +6,7 @@
 
 namespace weft::device::by_cuda {
 
-constinit Library library{};
+constinit CudaLibrary library{};
 
 void* Finder::address_of(const char* name) const {
   return dlsym(handle, name);

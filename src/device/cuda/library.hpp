@@ -35,11 +35,11 @@ enum Attribute : int {  // CUpointer_attribute
 };
 inline constexpr unsigned memory_of_host = 1, memory_of_device = 2;  // CUmemorytype
 
-struct Handle {  // CUipcMemHandle
+struct CudaIpcHandle {  // CUipcMemHandle
   unsigned char bytes[64];
 };
 
-struct Rows {  // CUDA_MEMCPY2D
+struct Memcpy2D {  // CUDA_MEMCPY2D
   size_t from_x, from_y;
   unsigned from_type;
   const void* from_host;
@@ -55,7 +55,7 @@ struct Rows {  // CUDA_MEMCPY2D
   size_t width, height;
 };
 
-struct Library {
+struct CudaLibrary {
   const char* title;   // in messages
   const char* prefix;  // of the names of its functions
   int (*init)(unsigned flags);
@@ -67,7 +67,7 @@ struct Library {
   int (*pointer_attributes)(unsigned count, const int* attributes, void** values, Pointer pointer);
   int (*range)(Pointer* base, size_t* bytes, Pointer pointer);
   int (*copy)(Pointer to, Pointer from, size_t bytes, Stream stream);
-  int (*copy_rows)(const Rows* rows, Stream stream);
+  int (*copy_rows)(const Memcpy2D* rows, Stream stream);
   int (*make_stream)(Stream* stream, unsigned flags);
   int (*synchronize)(Stream stream);
   int (*make_event)(Event* event, unsigned flags);
@@ -77,8 +77,8 @@ struct Library {
   int (*release)(Pointer memory);
   int (*pin)(void* memory, size_t bytes, unsigned flags);
   int (*unpin)(void* memory);
-  int (*handle_of)(Handle* handle, Pointer memory);
-  int (*open_handle)(Pointer* memory, Handle handle, unsigned flags);
+  int (*handle_of)(CudaIpcHandle* handle, Pointer memory);
+  int (*open_handle)(Pointer* memory, CudaIpcHandle handle, unsigned flags);
   int (*close_handle)(Pointer memory);
   int (*load_module)(Module* module, const void* image);
   int (*function_of)(Function* function, Module module, const char* name);
@@ -94,9 +94,9 @@ struct Library {
   int (*flush_writes)(int target, int scope);
   // Of the kernels, which load_module() takes. Empty: there is no such operation on such numbers.
   std::string (*text_of_layout)(const ptx::LayoutForm& form);
-  std::string (*text_of_reduction)(const Reduction& reduction);
+  std::string (*text_of_reduction)(const KernelReduction& reduction);
 };
-extern Library library;
+extern CudaLibrary library;
 
 // Loads a library and begins to use it; `alone`: only if the process has it already. Empty: done, otherwise the
 // reason why not.

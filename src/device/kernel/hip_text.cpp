@@ -149,8 +149,8 @@ std::string_view type_of(Number number) {
   return names[static_cast<int>(number)];
 }
 
-std::string sum_or_product(Operation operation, Number number) {
-  const char* sign = operation == Operation::sum ? " + " : " * ";
+std::string sum_or_product(KernelOperation operation, Number number) {
+  const char* sign = operation == KernelOperation::sum ? " + " : " * ";
   if (is_float(number)) {
     const auto one = [&](std::string_view in, std::string_view inout) {
       std::string text(inout);
@@ -173,8 +173,8 @@ constexpr std::string_view complex_product =
     "value(y); y = number<NUMBER>(r); y1 = number<NUMBER>(i); }";
 
 // Of a NaN and a number a NaN, and -0 is less than +0, as the processor's kernels have it.
-std::string minimum_or_maximum(Operation operation, Number number) {
-  const bool least = operation == Operation::minimum;
+std::string minimum_or_maximum(KernelOperation operation, Number number) {
+  const bool least = operation == KernelOperation::minimum;
   const char* better = least ? " < " : " > ";
   if (!is_float(number)) return std::string("y = x") + better + "y ? x : y;";
   if (is_short_float(number)) {
@@ -189,18 +189,18 @@ std::string minimum_or_maximum(Operation operation, Number number) {
   return text + "x != x || y != y ? ~(" + bits + ")0 : s & t); }";
 }
 
-std::string bitwise_or_logical(Operation operation, Number number) {
+std::string bitwise_or_logical(KernelOperation operation, Number number) {
   if (is_float(number)) return {};
   switch (operation) {
-    case Operation::bit_and:
+    case KernelOperation::bit_and:
       return "y = x & y;";
-    case Operation::bit_or:
+    case KernelOperation::bit_or:
       return "y = x | y;";
-    case Operation::bit_xor:
+    case KernelOperation::bit_xor:
       return "y = x ^ y;";
-    case Operation::logical_and:
+    case KernelOperation::logical_and:
       return "y = x && y;";
-    case Operation::logical_or:
+    case KernelOperation::logical_or:
       return "y = x || y;";
     default:
       return "y = !x != !y;";
@@ -209,28 +209,28 @@ std::string bitwise_or_logical(Operation operation, Number number) {
 
 // The better value wins with its index, the lower index among equals; a NaN is better than any number, and all are
 // equal.
-std::string locate(const Reduction& reduction) {
+std::string locate(const KernelReduction& reduction) {
   std::string text =
       is_float(reduction.number) ? "{ const auto a = value(x), b = value(y);" : "{ const auto a = x, b = y;";
   text.append(is_float(reduction.index) ? " const bool first = value(x1) < value(y1);"
                                         : " const bool first = x1 < y1;");
-  text.append(reduction.operation == Operation::minloc ? " bool better = a < b" : " bool better = a > b");
+  text.append(reduction.operation == KernelOperation::minloc ? " bool better = a < b" : " bool better = a > b");
   text.append(", same = a == b;");
   if (is_float(reduction.number))
     text.append(" same = same || (a != a && b != b); better = better || (a != a && b == b);");
   return text.append(" if (better || (same && first)) { y = x; y1 = x1; } }");
 }
 
-std::string combine(const Reduction& reduction) {
+std::string combine(const KernelReduction& reduction) {
   const Number number = reduction.number;
-  const Operation operation = reduction.operation;
-  const bool locates = operation == Operation::minloc || operation == Operation::maxloc;
+  const KernelOperation operation = reduction.operation;
+  const bool locates = operation == KernelOperation::minloc || operation == KernelOperation::maxloc;
   if (number == Number::none || locates != (reduction.index != Number::none)) return {};
   if (locates) return reduction.is_complex ? std::string() : locate(reduction);
-  if (reduction.is_complex && (!is_float(number) || operation > Operation::product)) return {};
-  if (reduction.is_complex && operation == Operation::product) return std::string(complex_product);
-  if (operation <= Operation::product) return sum_or_product(operation, number);
-  if (operation <= Operation::maximum) return minimum_or_maximum(operation, number);
+  if (reduction.is_complex && (!is_float(number) || operation > KernelOperation::product)) return {};
+  if (reduction.is_complex && operation == KernelOperation::product) return std::string(complex_product);
+  if (operation <= KernelOperation::product) return sum_or_product(operation, number);
+  if (operation <= KernelOperation::maximum) return minimum_or_maximum(operation, number);
   return bitwise_or_logical(operation, number);
 }
 
@@ -241,11 +241,11 @@ std::string text_of(const ptx::LayoutForm& form) {
   define(text, "UNIT", form.unit);
   define(text, "LISTING", static_cast<int>(form.listing));
   define(text, "LOOPS", form.loops);
-  define(text, "PACK", form.direction == Direction::pack ? 1 : 0);
+  define(text, "PACK", form.direction == KernelDirection::pack ? 1 : 0);
   return text.append(begin).append(layout_kernel);
 }
 
-std::string text_of(const Reduction& reduction) {
+std::string text_of(const KernelReduction& reduction) {
   const std::string combination = combine(reduction);
   if (combination.empty()) return {};
   std::string text;

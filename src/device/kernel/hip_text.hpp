@@ -13,6 +13,6 @@ namespace weft::device::hip_text {
 
 [[nodiscard]] std::string text_of(const ptx::LayoutForm& form);
 // Empty: there is no such operation on such numbers.
-[[nodiscard]] std::string text_of(const Reduction& reduction);
+[[nodiscard]] std::string text_of(const KernelReduction& reduction);
 
 }  // namespace weft::device::hip_text

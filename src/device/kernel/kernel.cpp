@@ -6,7 +6,7 @@
 
 namespace weft::device {
 
-Run run_at(const Layout& layout, int64_t position) {
+KernelRun run_at(const KernelLayout& layout, int64_t position) {
   int64_t turn = position / layout.block;
   int64_t inside = position % layout.block;
   int64_t bytes = layout.block - inside;
@@ -20,7 +20,7 @@ Run run_at(const Layout& layout, int64_t position) {
   }
   address += static_cast<uint64_t>(inside);
   for (int i = layout.loops; i-- > 0;) {
-    const Layout::Loop& loop = layout.loop[i];
+    const KernelLayout::KernelLoop& loop = layout.loop[i];
     address += static_cast<uint64_t>(i == 0 ? turn * loop.stride : turn % loop.count * loop.stride);
     turn /= loop.count;
   }

@@ -23,8 +23,8 @@ struct List {
 };
 
 // Loops around a block of contiguous bytes, or around a list.
-struct Layout {
-  struct Loop {
+struct KernelLayout {
+  struct KernelLoop {
     int64_t count;
     int64_t stride;  // bytes
   };
@@ -33,21 +33,21 @@ struct Layout {
   uint64_t place;  // address of the first block
   int64_t block;   // bytes of data within the innermost loop
   int loops;
-  Loop loop[max_loops];  // outermost first
-  List* list;            // nullptr: contiguous
+  KernelLoop loop[max_loops];  // outermost first
+  List* list;                  // nullptr: contiguous
 };
 
 // The contiguous bytes from byte `position` of the data on, to the end of their block.
-struct Run {
+struct KernelRun {
   uint64_t address;
   int64_t bytes;
 };
-[[nodiscard]] Run run_at(const Layout& layout, int64_t position);
+[[nodiscard]] KernelRun run_at(const KernelLayout& layout, int64_t position);
 
-enum class Direction : uint8_t { pack, unpack };
+enum class KernelDirection : uint8_t { pack, unpack };
 
 // clang-format off
-enum class Operation : uint8_t {
+enum class KernelOperation : uint8_t {
   sum, product, minimum, maximum, bit_and, bit_or, bit_xor, logical_and, logical_or, logical_xor, minloc, maxloc,
 };
 enum class Number : uint8_t { none, s8, u8, s16, u16, s32, u32, s64, u64, f16, bf16, f32, f64 };
@@ -60,8 +60,8 @@ constexpr int size_of(Number number) {
 
 // inout[i] = in[i] op inout[i]: of numbers, of complex numbers (pairs of them), or of the pairs of minloc and maxloc,
 // whose index lies as far behind the value as the larger of both is long, with as much room.
-struct Reduction {
-  Operation operation;
+struct KernelReduction {
+  KernelOperation operation;
   Number number;
   Number index = Number::none;  // of minloc and maxloc
   bool is_complex = false;

@@ -145,8 +145,8 @@ void from_float(Text& text, Number number, int part) {
   }
 }
 
-bool sum_or_product(Text& text, const Reduction& reduction, int part) {
-  const bool sum = reduction.operation == Operation::sum;
+bool sum_or_product(Text& text, const KernelReduction& reduction, int part) {
+  const bool sum = reduction.operation == KernelOperation::sum;
   const Number number = reduction.number;
   if (class_of(number) == Class::integer) {
     bits(text, number, sum ? "add.u32 %y#, %x#, %y#;\n" : "mul.lo.u32 %y#, %x#, %y#;\n",
@@ -187,8 +187,8 @@ void order_of_half(Text& text, const char* value, const char* order, int infinit
 }
 
 // Of a NaN and a number a NaN, and -0 is less than +0, as the processor's kernels have it (datatype/operation.hpp).
-bool minimum_or_maximum(Text& text, const Reduction& reduction) {
-  const bool least = reduction.operation == Operation::minimum;
+bool minimum_or_maximum(Text& text, const KernelReduction& reduction) {
+  const bool least = reduction.operation == KernelOperation::minimum;
   const Number number = reduction.number;
   const char* comparison = least ? "lt." : "gt.";
   switch (class_of(number)) {
@@ -224,13 +224,13 @@ bool minimum_or_maximum(Text& text, const Reduction& reduction) {
   return true;
 }
 
-bool bitwise_or_logical(Text& text, const Reduction& reduction) {
+bool bitwise_or_logical(Text& text, const KernelReduction& reduction) {
   const Number number = reduction.number;
   if (class_of(number) != Class::integer) return false;
-  const bool bitwise = reduction.operation <= Operation::bit_xor;
-  const Operation operation = reduction.operation;
-  const bool is_and = operation == Operation::bit_and || operation == Operation::logical_and;
-  const bool is_or = operation == Operation::bit_or || operation == Operation::logical_or;
+  const bool bitwise = reduction.operation <= KernelOperation::bit_xor;
+  const KernelOperation operation = reduction.operation;
+  const bool is_and = operation == KernelOperation::bit_and || operation == KernelOperation::logical_and;
+  const bool is_or = operation == KernelOperation::bit_or || operation == KernelOperation::logical_or;
   const char* name = is_and ? "and." : is_or ? "or." : "xor.";
   if (bitwise) {
     text.add(name).add(is_long(number) ? "b64 %Y0, %X0, %Y0;\n" : "b32 %y0, %x0, %y0;\n");
@@ -245,9 +245,9 @@ bool bitwise_or_logical(Text& text, const Reduction& reduction) {
 
 // The better value wins with its index, the lower index among equals; a NaN is better than any number, and all are
 // equal.
-bool locate(Text& text, const Reduction& reduction) {
+bool locate(Text& text, const KernelReduction& reduction) {
   const Number number = reduction.number, index = reduction.index;
-  const bool least = reduction.operation == Operation::minloc;
+  const bool least = reduction.operation == KernelOperation::minloc;
   const bool integer = class_of(number) == Class::integer;
   to_floats(text, number, 0);
   const char* pair =
@@ -275,22 +275,22 @@ bool locate(Text& text, const Reduction& reduction) {
 }
 
 // One element. False: there is no such operation.
-bool combine(Text& text, const Reduction& reduction) {
+bool combine(Text& text, const KernelReduction& reduction) {
   const Number number = reduction.number;
-  const bool locates = reduction.operation == Operation::minloc || reduction.operation == Operation::maxloc;
+  const bool locates = reduction.operation == KernelOperation::minloc || reduction.operation == KernelOperation::maxloc;
   if (number == Number::none || locates != (reduction.index != Number::none)) return false;
   if (locates) return !reduction.is_complex && locate(text, reduction);
   if (reduction.is_complex) {
-    if (reduction.operation == Operation::product) return complex_product(text, number);
-    return reduction.operation == Operation::sum && class_of(number) != Class::integer &&
+    if (reduction.operation == KernelOperation::product) return complex_product(text, number);
+    return reduction.operation == KernelOperation::sum && class_of(number) != Class::integer &&
            sum_or_product(text, reduction, 0) && sum_or_product(text, reduction, 1);
   }
   switch (reduction.operation) {
-    case Operation::sum:
-    case Operation::product:
+    case KernelOperation::sum:
+    case KernelOperation::product:
       return sum_or_product(text, reduction, 0);
-    case Operation::minimum:
-    case Operation::maximum:
+    case KernelOperation::minimum:
+    case KernelOperation::maximum:
       return minimum_or_maximum(text, reduction);
     default:
       return bitwise_or_logical(text, reduction);
@@ -348,7 +348,7 @@ void insert(Text& text, Number number, int part, int at) {
   }
 }
 
-void elements_of_vectors(Text& text, const Reduction& reduction, const std::string& combination) {
+void elements_of_vectors(Text& text, const KernelReduction& reduction, const std::string& combination) {
   text.add(
       "mov.b64 %first, %i;\n"
       "VECTORS:\n"
@@ -426,12 +426,12 @@ void find_in_list(Text& text, Listing listing, int unit) {
 
 }  // namespace
 
-int elements_of_vector(const Reduction& reduction) {
+int elements_of_vector(const KernelReduction& reduction) {
   const int extent = reduction.extent();
   return extent == 0 || reduction.index != Number::none ? 0 : 16 / extent;
 }
 
-std::string text_of(const Reduction& reduction) {
+std::string text_of(const KernelReduction& reduction) {
   Text combination_text;
   if (!combine(combination_text, reduction)) return {};
   const std::string combination = combination_text.take();
@@ -489,13 +489,16 @@ std::string text_of(const LayoutForm& form) {
     find_in_list(text, form.listing, form.unit);
   }
   for (int k = 0; k < form.loops; ++k) {
-    const size_t loop = offsetof(LayoutArguments, loop) + static_cast<size_t>(k) * sizeof(LayoutArguments::Loop);
-    text.add("ld.param.u64 %T, [arguments+#];\n", static_cast<int64_t>(loop + offsetof(LayoutArguments::Loop, stride)));
+    const size_t loop =
+        offsetof(LayoutArguments, loop) + static_cast<size_t>(k) * sizeof(LayoutArguments::LoopArguments);
+    text.add("ld.param.u64 %T, [arguments+#];\n",
+             static_cast<int64_t>(loop + offsetof(LayoutArguments::LoopArguments, stride)));
     if (k == form.loops - 1) {
       text.add("mov.b32 %u, %x0;\n");
     } else {
       text.add("mov.b32 %s, %x0;\n");
-      divide(text, loop + offsetof(LayoutArguments::Loop, by_count), loop + offsetof(LayoutArguments::Loop, count));
+      divide(text, loop + offsetof(LayoutArguments::LoopArguments, by_count),
+             loop + offsetof(LayoutArguments::LoopArguments, count));
       text.add("mov.b32 %x0, %t;\n");
     }
     text.add("cvt.u64.u32 %S, %u;\nmul.lo.u64 %S, %S, %T;\nadd.u64 %at, %at, %S;\n");
@@ -505,7 +508,7 @@ std::string text_of(const LayoutForm& form) {
       .add("ld.param.u64 %to, [arguments+#];\n", offsetof(LayoutArguments, packed))
       .add("cvta.to.global.u64 %to, %to;\n")
       .add("mul.lo.u64 %S, %i, #;\nadd.u64 %to, %to, %S;\n", form.unit);
-  const bool pack = form.direction == Direction::pack;
+  const bool pack = form.direction == KernelDirection::pack;
   const char* const source = pack ? "[%from];\n" : "[%to];\n";
   const char* const target = pack ? "[%to]" : "[%from]";
   const bool vector = form.unit == 16;
@@ -524,14 +527,14 @@ std::string text_of(const LayoutForm& form) {
 namespace {
 
 // The largest unit that all addresses and distances are multiples of.
-int unit_of(const Layout& layout, int64_t position, uint64_t packed, int64_t bytes) {
+int unit_of(const KernelLayout& layout, int64_t position, uint64_t packed, int64_t bytes) {
   uint64_t all = 16 | layout.place | packed | static_cast<uint64_t>(layout.block | position | bytes);
   for (int i = 0; i < layout.loops; ++i) all |= static_cast<uint64_t>(layout.loop[i].stride);
   if (layout.list != nullptr) all |= static_cast<uint64_t>(layout.list->alignment);
   return static_cast<int>(all & (~all + 1));
 }
 
-int64_t bytes_of_turn(const Layout& layout) {
+int64_t bytes_of_turn(const KernelLayout& layout) {
   int64_t bytes = layout.block;
   for (int i = 1; i < layout.loops; ++i) bytes *= layout.loop[i].count;
   return bytes;
@@ -539,7 +542,7 @@ int64_t bytes_of_turn(const Layout& layout) {
 
 }  // namespace
 
-Launch launch_of(Layout layout, Direction direction, int64_t position, uint64_t packed, int64_t bytes) {
+Launch launch_of(KernelLayout layout, KernelDirection direction, int64_t position, uint64_t packed, int64_t bytes) {
   constexpr int64_t most_units = int64_t{1} << 30;
   // Goes into the outer loops as far as the units from their beginning on are too many.
   while (layout.loops > 0) {
@@ -571,7 +574,7 @@ Launch launch_of(Layout layout, Direction direction, int64_t position, uint64_t 
   arguments.block = units_of(layout.block);
   arguments.by_block = divisor(arguments.block);
   for (int i = 0; i < layout.loops; ++i) {
-    const Layout::Loop& loop = layout.loop[layout.loops - 1 - i];
+    const KernelLayout::KernelLoop& loop = layout.loop[layout.loops - 1 - i];
     const auto count = static_cast<uint32_t>(std::min<int64_t>(loop.count, std::numeric_limits<int32_t>::max()));
     arguments.loop[i] = {loop.stride, count, divisor(count), 0};
   }

@@ -23,9 +23,9 @@ struct ReductionArguments {
   uint64_t vectors;  // of them, the first that are computed 16 bytes at a time: both addresses are multiples of 16 then
 };
 // Elements in 16 bytes; 0: none are computed that way.
-[[nodiscard]] int elements_of_vector(const Reduction& reduction);
+[[nodiscard]] int elements_of_vector(const KernelReduction& reduction);
 // Empty: there is no such operation on such numbers.
-[[nodiscard]] std::string text_of(const Reduction& reduction);
+[[nodiscard]] std::string text_of(const KernelReduction& reduction);
 
 // ---- Layouts. A kernel moves units of 1, 2, 4, 8 or 16 bytes, below 2^31 of them together with those skipped.
 
@@ -49,18 +49,18 @@ struct LayoutArguments {
   uint32_t each;    // units in each, of an even list
   Divisor by_each;
   uint32_t unused;
-  struct Loop {
+  struct LoopArguments {
     int64_t stride;
     uint32_t count;
     Divisor by_count;
     uint32_t unused;
-  } loop[Layout::max_loops];  // innermost first
+  } loop[KernelLayout::max_loops];  // innermost first
 };
 
 enum class Listing : uint8_t { none, even, uneven };
 
 struct LayoutForm {
-  Direction direction;
+  KernelDirection direction;
   Listing listing;
   int loops;
   int unit;  // bytes
@@ -75,10 +75,11 @@ struct Launch {
 };
 // The launch that moves the bytes from `position` on, `bytes` at most, and at least one; `packed` is their device
 // address. The data of a list are fewer than 2^30 bytes.
-[[nodiscard]] Launch launch_of(Layout layout, Direction direction, int64_t position, uint64_t packed, int64_t bytes);
+[[nodiscard]] Launch launch_of(KernelLayout layout, KernelDirection direction, int64_t position, uint64_t packed,
+                               int64_t bytes);
 
 // Numbers that differ for all kernels, of layouts and of reductions.
-constexpr uint64_t key_of(const Reduction& reduction) {
+constexpr uint64_t key_of(const KernelReduction& reduction) {
   return static_cast<uint64_t>(reduction.operation) | static_cast<uint64_t>(reduction.number) << 8 |
          static_cast<uint64_t>(reduction.index) << 16 | static_cast<uint64_t>(reduction.is_complex) << 24;
 }

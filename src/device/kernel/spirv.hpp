@@ -16,6 +16,6 @@ namespace weft::device::spirv {
 // ptx::LayoutArguments, whose addresses are not looked at.
 [[nodiscard]] std::vector<uint32_t> module_of(const ptx::LayoutForm& form);
 // Parameters: in, inout, and the number of elements, in 64 bits. Empty: there is no such operation on such numbers.
-[[nodiscard]] std::vector<uint32_t> module_of(const Reduction& reduction);
+[[nodiscard]] std::vector<uint32_t> module_of(const KernelReduction& reduction);
 
 }  // namespace weft::device::spirv

@@ -24,7 +24,7 @@ Writer::Writer() {
   for (const uint32_t capability : {addresses, linkage, kernel}) want(capability);
 }
 
-void Writer::put(std::vector<uint32_t>& section, Op op, std::initializer_list<uint32_t> words) {
+void Writer::put(std::vector<uint32_t>& section, OpCode op, std::initializer_list<uint32_t> words) {
   section.push_back(static_cast<uint32_t>(words.size() + 1) << 16 | static_cast<uint32_t>(op));
   section.insert(section.end(), words);
 }
@@ -39,7 +39,7 @@ void Writer::put_text(std::vector<uint32_t>& section, std::string_view text) {
 void Writer::want(uint32_t capability) {
   if (std::find(wanted_.begin(), wanted_.end(), capability) != wanted_.end()) return;
   wanted_.push_back(capability);
-  put(capabilities_, Op::capability, {capability});
+  put(capabilities_, OpCode::capability, {capability});
 }
 
 Id Writer::reserve(Id type) {
@@ -49,7 +49,7 @@ Id Writer::reserve(Id type) {
   return next_++;
 }
 
-Id Writer::once(Op op, std::initializer_list<uint32_t> operands) {
+Id Writer::once(OpCode op, std::initializer_list<uint32_t> operands) {
   std::vector<uint32_t> words = {static_cast<uint32_t>(op)};
   words.insert(words.end(), operands);
   const auto found =
@@ -60,36 +60,36 @@ Id Writer::once(Op op, std::initializer_list<uint32_t> operands) {
   declarations_.push_back(id);
   declarations_.insert(declarations_.end(), operands);
   declared_.push_back({std::move(words), id});
-  if (op == Op::type_int || op == Op::type_float) bytes_[id] = *operands.begin() / 8;
-  if (op == Op::type_vector) bytes_[id] = bytes_of(*operands.begin()) * *(operands.begin() + 1);
+  if (op == OpCode::type_int || op == OpCode::type_float) bytes_[id] = *operands.begin() / 8;
+  if (op == OpCode::type_vector) bytes_[id] = bytes_of(*operands.begin()) * *(operands.begin() + 1);
   return id;
 }
 
 Id Writer::integer(int bits) {
   constexpr uint32_t int64 = 11, int16 = 22, int8 = 39;
   if (bits != 32) want(bits == 64 ? int64 : bits == 16 ? int16 : int8);
-  return once(Op::type_int, {static_cast<uint32_t>(bits), 0});
+  return once(OpCode::type_int, {static_cast<uint32_t>(bits), 0});
 }
 
 Id Writer::floating(int bits) {
   constexpr uint32_t float16 = 9, float64 = 10;
   if (bits != 32) want(bits == 64 ? float64 : float16);
-  return once(Op::type_float, {static_cast<uint32_t>(bits)});
+  return once(OpCode::type_float, {static_cast<uint32_t>(bits)});
 }
 
 Id Writer::constant(int bits, uint64_t value) {
   const Id type = integer(bits);
   if (bits < 64) value &= (uint64_t{1} << bits) - 1;
   const auto low = static_cast<uint32_t>(value), high = static_cast<uint32_t>(value >> 32);
-  const std::vector<uint32_t> words = {static_cast<uint32_t>(Op::constant), type, low, high};
+  const std::vector<uint32_t> words = {static_cast<uint32_t>(OpCode::constant), type, low, high};
   const auto found =
       std::find_if(declared_.begin(), declared_.end(), [&words](const Declared& one) { return one.words == words; });
   if (found != declared_.end()) return found->id;
   const Id id = reserve(type);
   if (bits == 64)
-    put(declarations_, Op::constant, {type, id, low, high});
+    put(declarations_, OpCode::constant, {type, id, low, high});
   else
-    put(declarations_, Op::constant, {type, id, low});
+    put(declarations_, OpCode::constant, {type, id, low});
   declared_.push_back({words, id});
   return id;
 }
@@ -111,22 +111,22 @@ Id Writer::add_number() {
 
 void Writer::add_structure(size_t bytes) {
   constexpr uint32_t by_value = 2;
-  const Id array = once(Op::type_array, {integer(64), constant(64, bytes / 8)});
-  structure_ = add_parameter(pointer(in_function, once(Op::type_struct, {array})));
-  put(decorations_, Op::decorate, {structure_, decoration_parameter, by_value});
-  put(decorations_, Op::decorate, {structure_, decoration_alignment, 8});
+  const Id array = once(OpCode::type_array, {integer(64), constant(64, bytes / 8)});
+  structure_ = add_parameter(pointer(in_function, once(OpCode::type_struct, {array})));
+  put(decorations_, OpCode::decorate, {structure_, decoration_parameter, by_value});
+  put(decorations_, OpCode::decorate, {structure_, decoration_alignment, 8});
 }
 
 void Writer::begin() {
-  const Id nothing = once(Op::type_void, {});
+  const Id nothing = once(OpCode::type_void, {});
   const Id function_type = reserve();
-  put(declarations_, Op::type_function, {function_type, nothing});
+  put(declarations_, OpCode::type_function, {function_type, nothing});
   declarations_[declarations_.size() - 3] += static_cast<uint32_t>(parameters_.size()) << 16;
   for (const Id parameter : parameters_) declarations_.push_back(type_of(parameter));
   const Id function = reserve();
   interface_.insert(interface_.begin(), function);
-  put(body_, Op::function, {nothing, function, 0, function_type});
-  for (const Id parameter : parameters_) put(body_, Op::parameter, {type_of(parameter), parameter});
+  put(body_, OpCode::function, {nothing, function, 0, function_type});
+  for (const Id parameter : parameters_) put(body_, OpCode::parameter, {type_of(parameter), parameter});
   open(reserve());
 }
 
@@ -134,36 +134,36 @@ void Writer::decorate_import(Id variable, Builtin which) {
   const std::string_view name =
       which == Builtin::global_size ? "__spirv_BuiltInGlobalSize" : "__spirv_BuiltInGlobalInvocationId";
   const size_t begin = decorations_.size();
-  put(decorations_, Op::decorate, {variable, decoration_linkage});
+  put(decorations_, OpCode::decorate, {variable, decoration_linkage});
   put_text(decorations_, name);
   constexpr uint32_t import = 1;
   decorations_.push_back(import);
   const auto length = static_cast<uint32_t>(decorations_.size() - begin);
-  decorations_[begin] = length << 16 | static_cast<uint32_t>(Op::decorate);
-  put(decorations_, Op::decorate, {variable, decoration_constant});
-  put(decorations_, Op::decorate, {variable, decoration_builtin, of_builtin(which)});
+  decorations_[begin] = length << 16 | static_cast<uint32_t>(OpCode::decorate);
+  put(decorations_, OpCode::decorate, {variable, decoration_constant});
+  put(decorations_, OpCode::decorate, {variable, decoration_builtin, of_builtin(which)});
 }
 
 Id Writer::builtin(Builtin which) {
-  const Id vector = once(Op::type_vector, {integer(64), 3});
+  const Id vector = once(OpCode::type_vector, {integer(64), 3});
   const Id type = pointer(in_input, vector);
   const Id variable = reserve(type);
-  put(declarations_, Op::variable, {type, variable, in_input});
+  put(declarations_, OpCode::variable, {type, variable, in_input});
   decorate_import(variable, which);
   interface_.push_back(variable);
-  const Id all = make(Op::load, vector, {variable, aligned, 32});
-  return make(Op::extract, integer(64), {all, 0});
+  const Id all = make(OpCode::load, vector, {variable, aligned, 32});
+  return make(OpCode::extract, integer(64), {all, 0});
 }
 
 // ---- Values
 
-Id Writer::make(Op op, Id type, std::initializer_list<Id> operands) {
+Id Writer::make(OpCode op, Id type, std::initializer_list<Id> operands) {
   const Id id = reserve(type);
   define(id, op, operands);
   return id;
 }
 
-void Writer::define(Id reserved, Op op, std::initializer_list<Id> operands) {
+void Writer::define(Id reserved, OpCode op, std::initializer_list<Id> operands) {
   body_.push_back(static_cast<uint32_t>(operands.size() + 3) << 16 | static_cast<uint32_t>(op));
   body_.push_back(type_of(reserved));
   body_.push_back(reserved);
@@ -171,28 +171,28 @@ void Writer::define(Id reserved, Op op, std::initializer_list<Id> operands) {
 }
 
 Id Writer::field(size_t offset, int bits) {
-  const Id at = make(Op::access_chain, pointer(in_function, integer(64)),
+  const Id at = make(OpCode::access_chain, pointer(in_function, integer(64)),
                      {structure_, constant(32, 0), constant(64, offset / 8)});
-  const Id word = make(Op::load, integer(64), {at, aligned, 8});
+  const Id word = make(OpCode::load, integer(64), {at, aligned, 8});
   if (bits == 64) return word;
-  const Id half = offset % 8 == 0 ? word : same(Op::shift_right, word, constant(64, 32));
-  return cast(Op::zero_extend, integer(32), half);
+  const Id half = offset % 8 == 0 ? word : same(OpCode::shift_right, word, constant(64, 32));
+  return cast(OpCode::zero_extend, integer(32), half);
 }
 
 Id Writer::load(Id type, Id from, Id at) {
-  const Id byte = make(Op::pointer_access_chain, type_of(from), {from, at});
-  const Id place = cast(Op::bitcast, pointer(in_device, type), byte);
-  return make(Op::load, type, {place, aligned, bytes_of(type)});
+  const Id byte = make(OpCode::pointer_access_chain, type_of(from), {from, at});
+  const Id place = cast(OpCode::bitcast, pointer(in_device, type), byte);
+  return make(OpCode::load, type, {place, aligned, bytes_of(type)});
 }
 
 void Writer::store(Id value, Id to, Id at) {
-  const Id byte = make(Op::pointer_access_chain, type_of(to), {to, at});
-  const Id place = cast(Op::bitcast, pointer(in_device, type_of(value)), byte);
-  act(Op::store, {place, value, aligned, bytes_of(type_of(value))});
+  const Id byte = make(OpCode::pointer_access_chain, type_of(to), {to, at});
+  const Id place = cast(OpCode::bitcast, pointer(in_device, type_of(value)), byte);
+  act(OpCode::store, {place, value, aligned, bytes_of(type_of(value))});
 }
 
 void Writer::open(Id label) {
-  act(Op::label, {label});
+  act(OpCode::label, {label});
   block_ = label;
 }
 
@@ -201,20 +201,20 @@ void Writer::open(Id label) {
 std::vector<uint32_t> Writer::finish(std::string_view name) {
   constexpr uint32_t magic = 0x07230203, version = 0x00010000, of_nobody = 0, schema = 0;
   constexpr uint32_t physical64 = 2, opencl = 2, kernel = 6, no_contraction = 31;
-  act(Op::end, {});
-  act(Op::function_end, {});
+  act(OpCode::end, {});
+  act(OpCode::function_end, {});
   std::vector<uint32_t> module = {magic, version, of_nobody, next_, schema};
   const auto append = [&module](const std::vector<uint32_t>& part) {
     module.insert(module.end(), part.begin(), part.end());
   };
   append(capabilities_);
-  put(module, Op::memory_model, {physical64, opencl});
+  put(module, OpCode::memory_model, {physical64, opencl});
   const size_t entry = module.size();
-  put(module, Op::entry_point, {kernel, interface_.front()});
+  put(module, OpCode::entry_point, {kernel, interface_.front()});
   put_text(module, name);
   module.insert(module.end(), interface_.begin() + 1, interface_.end());
-  module[entry] = static_cast<uint32_t>(module.size() - entry) << 16 | static_cast<uint32_t>(Op::entry_point);
-  put(module, Op::execution_mode, {interface_.front(), no_contraction});
+  module[entry] = static_cast<uint32_t>(module.size() - entry) << 16 | static_cast<uint32_t>(OpCode::entry_point);
+  put(module, OpCode::execution_mode, {interface_.front(), no_contraction});
   append(decorations_);
   append(declarations_);
   append(body_);

@@ -14,7 +14,7 @@ namespace weft::device::spirv {
 
 using Id = uint32_t;  // of a type, a constant, a label or a value
 
-enum class Op : uint16_t {
+enum class OpCode : uint16_t {
   memory_model = 14,
   entry_point = 15,
   execution_mode = 16,
@@ -86,8 +86,8 @@ class Writer {
   // ---- Types. The capabilities that they want come with them.
   Id integer(int bits);
   Id floating(int bits);
-  Id truth() { return once(Op::type_bool, {}); }
-  Id words(uint32_t count) { return once(Op::type_vector, {integer(32), count}); }  // a vector of 32-bit ones
+  Id truth() { return once(OpCode::type_bool, {}); }
+  Id words(uint32_t count) { return once(OpCode::type_vector, {integer(32), count}); }  // a vector of 32-bit ones
   Id type_of(Id value) const { return types_[value]; }
 
   // ---- Parameters of the kernel, in their order, before begin()
@@ -105,32 +105,32 @@ class Writer {
   // The value of a type at a byte behind a pointer, aligned to its size.
   Id load(Id type, Id pointer, Id at);
   void store(Id value, Id pointer, Id at);
-  Id make(Op op, Id type, std::initializer_list<Id> operands);
-  Id same(Op op, Id left, Id right) { return make(op, type_of(left), {left, right}); }  // of the operands' type
-  Id test(Op op, Id left, Id right) { return make(op, truth(), {left, right}); }
-  Id select(Id which, Id yes, Id no) { return make(Op::select, type_of(yes), {which, yes, no}); }
-  Id cast(Op op, Id type, Id value) { return make(op, type, {value}); }
+  Id make(OpCode op, Id type, std::initializer_list<Id> operands);
+  Id same(OpCode op, Id left, Id right) { return make(op, type_of(left), {left, right}); }  // of the operands' type
+  Id test(OpCode op, Id left, Id right) { return make(op, truth(), {left, right}); }
+  Id select(Id which, Id yes, Id no) { return make(OpCode::select, type_of(yes), {which, yes, no}); }
+  Id cast(OpCode op, Id type, Id value) { return make(op, type, {value}); }
 
   // ---- Blocks. Ids of labels, and of what a phi takes from later blocks, are had in advance.
   Id reserve(Id type = 0);
-  void define(Id reserved, Op op, std::initializer_list<Id> operands);
+  void define(Id reserved, OpCode op, std::initializer_list<Id> operands);
   void open(Id label);
   Id block() const { return block_; }  // that was opened last
-  void branch(Id label) { act(Op::branch, {label}); }
-  void branch_if(Id condition, Id yes, Id no) { act(Op::branch_if, {condition, yes, no}); }
+  void branch(Id label) { act(OpCode::branch, {label}); }
+  void branch_if(Id condition, Id yes, Id no) { act(OpCode::branch_if, {condition, yes, no}); }
 
   // Ends the kernel, of this name, and gives the module.
   std::vector<uint32_t> finish(std::string_view name);
 
  private:
-  static void put(std::vector<uint32_t>& section, Op op, std::initializer_list<uint32_t> words);
+  static void put(std::vector<uint32_t>& section, OpCode op, std::initializer_list<uint32_t> words);
   static void put_text(std::vector<uint32_t>& section, std::string_view text);
-  void act(Op op, std::initializer_list<Id> operands) { put(body_, op, operands); }
+  void act(OpCode op, std::initializer_list<Id> operands) { put(body_, op, operands); }
   void want(uint32_t capability);
   void decorate_import(Id variable, Builtin which);
   // A type, declared once.
-  Id once(Op op, std::initializer_list<uint32_t> operands);
-  Id pointer(uint32_t storage, Id to) { return once(Op::type_pointer, {storage, to}); }
+  Id once(OpCode op, std::initializer_list<uint32_t> operands);
+  Id pointer(uint32_t storage, Id to) { return once(OpCode::type_pointer, {storage, to}); }
   Id add_parameter(Id type);
   uint32_t bytes_of(Id type) const { return bytes_[type]; }
 

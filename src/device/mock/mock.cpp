@@ -25,17 +25,17 @@ constexpr size_t capacity = size_t{256} << 20;  // of a process
 constexpr size_t granularity = 256;
 
 // The memory of a process.
-struct Region {
+struct MockRegion {
   char* seen;  // by programs: without access
   char* real;
 };
 
-struct Piece {
+struct MockAllocation {
   size_t bytes;
   uint64_t number;
 };
 
-struct Begun {
+struct BegunCopy {
   void* to;
   const void* from;
   size_t bytes;
@@ -50,19 +50,19 @@ struct Address {
 };
 static_assert(sizeof(Address) <= sizeof Shared{}.handle);
 
-struct State {
+struct MockState {
   int fd = -1;
   std::mutex mutex;
-  std::vector<Region> regions;  // ours first
-  std::map<size_t, Piece> used;
+  std::vector<MockRegion> regions;  // ours first
+  std::map<size_t, MockAllocation> used;
   std::map<size_t, size_t> freed;  // bytes of those that are in use no more
   uint64_t allocations = 0;
-  std::map<uint64_t, Begun> begun;
+  std::map<uint64_t, BegunCopy> begun;
   uint64_t copies = 0;
 };
-State* state = nullptr;
+MockState* state = nullptr;
 
-bool map_region(int fd, Region& region) {
+bool map_region(int fd, MockRegion& region) {
   void* seen = mmap(nullptr, capacity, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   void* real = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (seen == MAP_FAILED || real == MAP_FAILED) {
@@ -77,8 +77,8 @@ bool map_region(int fd, Region& region) {
 }
 
 std::string open(bool) {
-  auto* made = new State;
-  Region region;
+  auto* made = new MockState;
+  MockRegion region;
   made->fd = memfd_create("weft-mock-device", MFD_CLOEXEC);
   if (made->fd < 0 || ftruncate(made->fd, capacity) != 0 || !map_region(made->fd, region)) {
     const int error = errno;
@@ -92,8 +92,8 @@ std::string open(bool) {
 }
 
 // The region that an address is in; nullptr: none. The mutex is held.
-const Region* region_of(const void* address) {
-  for (const Region& region : state->regions) {
+const MockRegion* region_of(const void* address) {
+  for (const MockRegion& region : state->regions) {
     if (address >= region.seen && address < region.seen + capacity) return &region;
   }
   return nullptr;
@@ -115,7 +115,7 @@ bool was_freed(size_t offset) {
 // Where the driver reaches the bytes at an address; nullptr: there is no such memory of the device. The mutex is held.
 char* reach(const void* address, size_t bytes) {
   auto* at = static_cast<char*>(const_cast<void*>(address));
-  const Region* region = region_of(address);
+  const MockRegion* region = region_of(address);
   if (region == nullptr) return at;
   const auto offset = static_cast<size_t>(at - region->seen);
   if (bytes > capacity - offset || (region == state->regions.data() && was_freed(offset))) return nullptr;
@@ -153,7 +153,7 @@ std::string begin(void* to, const void* from, size_t bytes, Copy& copy) {
 }
 
 Progress look(const Copy& copy) {
-  Begun begun;
+  BegunCopy begun;
   {
     std::lock_guard guard(state->mutex);
     const auto found = state->begun.find(copy.number);
@@ -217,7 +217,7 @@ std::string map(const Shared& shared, void*& base) {
   const std::string path = "/proc/" + std::to_string(there.pid) + "/fd/" + std::to_string(there.fd);
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return path + ": " + std::strerror(errno);
-  Region region;
+  MockRegion region;
   struct stat file {};
   const bool mapped = fstat(fd, &file) == 0 && static_cast<size_t>(file.st_size) == capacity && map_region(fd, region);
   close(fd);
@@ -230,7 +230,7 @@ std::string map(const Shared& shared, void*& base) {
 
 void unmap(void* base) {
   std::lock_guard guard(state->mutex);
-  const Region* region = region_of(base);
+  const MockRegion* region = region_of(base);
   if (region == nullptr || region == state->regions.data()) return;
   munmap(region->seen, capacity);
   munmap(region->real, capacity);
@@ -238,14 +238,15 @@ void unmap(void* base) {
 }
 
 // The processor stands for the kernels.
-std::string move_layout(const Layout& layout, Direction direction, int64_t position, void* packed, int64_t bytes) {
+std::string move_layout(const KernelLayout& layout, KernelDirection direction, int64_t position, void* packed,
+                        int64_t bytes) {
   auto* at = static_cast<char*>(packed);
   while (bytes > 0) {
-    const Run run = run_at(layout, position);
+    const KernelRun run = run_at(layout, position);
     const int64_t some = std::min(bytes, run.bytes);
     void* there = reinterpret_cast<void*>(run.address);
-    std::string problem = direction == Direction::pack ? move(at, there, static_cast<size_t>(some))
-                                                       : move(there, at, static_cast<size_t>(some));
+    std::string problem = direction == KernelDirection::pack ? move(at, there, static_cast<size_t>(some))
+                                                             : move(there, at, static_cast<size_t>(some));
     if (!problem.empty()) return problem;
     position += some;
     at += some;
@@ -254,7 +255,7 @@ std::string move_layout(const Layout& layout, Direction direction, int64_t posit
   return {};
 }
 
-std::string reduce(const Reduction& reduction, const void* in, void* inout, int64_t count) {
+std::string reduce(const KernelReduction& reduction, const void* in, void* inout, int64_t count) {
   const auto bytes = static_cast<size_t>(count * reduction.extent());
   char* from;
   char* to;

@@ -16,7 +16,7 @@ Maker maker() {
 
 std::string offer(const void* address, int& number) {
   if (maker() == Maker::none) return "adapters do not know memory of this driver";
-  const Place place = place_of(address);
+  const CudaAddress place = place_of(address);
   if (!place.on_device) return "the address is not in memory of a device";
   number = place.device;
   return set_sync_memops(address);
@@ -26,7 +26,7 @@ std::string offer(const void* address, int& number) {
 void settle(const void* address) {
   constexpr int of_current_context = 0, for_all_devices = 200;  // CUflushGPUDirectRDMAWritesTarget, ...Scope
   if (maker() == Maker::none || library.flush_writes == nullptr) return;
-  Lane lane{};
+  ContextStream lane{};
   std::string problem;
   if (!find_lane(place_of(address), lane, problem)) return;
   const Current current(lane.context);
@@ -35,8 +35,8 @@ void settle(const void* address) {
 
 InContext::InContext(const void* address) {
   if (address == nullptr || maker() == Maker::none) return;
-  const Place place = place_of(address);
-  Lane lane{};
+  const CudaAddress place = place_of(address);
+  ContextStream lane{};
   std::string problem;
   if (!place.on_device || !find_lane(place, lane, problem)) return;
   Context now = nullptr;

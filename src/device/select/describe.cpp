@@ -12,7 +12,7 @@
 namespace weft::device {
 namespace {
 
-enum Attribute : int {  // CUdevice_attribute
+enum DeviceAttribute : int {  // CUdevice_attribute
   attribute_compute_mode = 20,
   attribute_bus = 33,
   attribute_slot = 34,

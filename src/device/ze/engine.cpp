@@ -83,16 +83,16 @@ Engine::Quick& quick_of(Engine& engine) {
 }
 
 // Whether rows are a region, whose numbers have 32 bits.
-bool is_region(const Rows& rows) {
+bool is_region(const CopyRows& rows) {
   constexpr size_t most = UINT32_MAX;
   return rows.bytes <= most && rows.count <= most && rows.to_stride <= most && rows.from_stride <= most;
 }
 
 }  // namespace
 
-Place place_of(const void* address) {
+ZeAddress place_of(const void* address) {
   AllocationProperties found;
-  Place place;
+  ZeAddress place;
   if (library.allocation(context, address, &found, &place.device) != success) return {};
   place.on_device = found.type == of_device && place.device != nullptr;
   place.by_both = found.type == of_host || found.type == shared_memory;
@@ -102,7 +102,7 @@ Place place_of(const void* address) {
 
 Engine* engine_for(const void* to, const void* from, std::string& problem) {
   for (const void* end : {to, from}) {
-    const Place place = place_of(end);
+    const ZeAddress place = place_of(end);
     if (!place.on_device) continue;
     last_device = place.device;
     return engine_of(place.device, problem);
@@ -111,9 +111,9 @@ Engine* engine_for(const void* to, const void* from, std::string& problem) {
   return nullptr;
 }
 
-std::string append(CommandList list, const Rows& rows) {
+std::string append(CommandList list, const CopyRows& rows) {
   if (rows.count > 1 && is_region(rows)) {
-    const Region region{.width = static_cast<uint32_t>(rows.bytes), .height = static_cast<uint32_t>(rows.count)};
+    const CopyRegion region{.width = static_cast<uint32_t>(rows.bytes), .height = static_cast<uint32_t>(rows.count)};
     const int error = library.copy_region(list, rows.to, &region, static_cast<uint32_t>(rows.to_stride), 0, rows.from,
                                           &region, static_cast<uint32_t>(rows.from_stride), 0, nullptr, 0, nullptr);
     return error == success ? std::string() : text_of("CommandListAppendMemoryCopyRegion", error);

@@ -39,19 +39,19 @@ extern Context context;
 extern thread_local DeviceHandle last_device;  // that the thread copied with
 
 // Whose an address is.
-struct Place {
+struct ZeAddress {
   bool on_device = false;  // and the processor cannot touch it
   bool by_both = false;    // memory that the driver allocated, which processor and kernels reach
   DeviceHandle device = nullptr;
   uint64_t number = 0;  // of its allocation
 };
-[[nodiscard]] Place place_of(const void* address);
+[[nodiscard]] ZeAddress place_of(const void* address);
 
 // The engine of the first of both addresses that is a device's; nullptr with the reason in `problem`.
 [[nodiscard]] Engine* engine_for(const void* to, const void* from, std::string& problem);
 
 // Rows of equal length at equal distances.
-struct Rows {
+struct CopyRows {
   char* to;
   size_t to_stride;
   const char* from;
@@ -60,7 +60,7 @@ struct Rows {
   size_t count;
 };
 // Appends the copies of rows to a list.
-[[nodiscard]] std::string append(CommandList list, const Rows& rows);
+[[nodiscard]] std::string append(CommandList list, const CopyRows& rows);
 
 // Copies, and waits.
 [[nodiscard]] std::string copy(void* to, const void* from, size_t bytes);

@@ -100,7 +100,7 @@ std::string finish(Engine& engine, CommandList list, std::string problem) {
 
 // Whether the device's kernels reach memory: its own, and what the driver has pinned or allocated for both.
 bool reaches(const Engine& engine, const void* address, size_t bytes) {
-  const Place place = place_of(address);
+  const ZeAddress place = place_of(address);
   if (place.on_device) return place.device == engine.device;
   if (place.by_both) return true;
   if (library.pinned == nullptr) return false;
@@ -126,11 +126,11 @@ std::string append_copy(CommandList list, void* to, const void* from, size_t byt
 // ---- Layouts
 
 // The rows of a layout from a position on: those of its innermost loop, if it has whole blocks there.
-Rows rows_at(const Layout& layout, Direction direction, int64_t position, char* packed, int64_t bytes) {
-  const Run run = run_at(layout, position);
+CopyRows rows_at(const KernelLayout& layout, KernelDirection direction, int64_t position, char* packed, int64_t bytes) {
+  const KernelRun run = run_at(layout, position);
   int64_t length = std::min(run.bytes, bytes), count = 1, stride = length;
   if (layout.list == nullptr && layout.loops > 0 && run.bytes == layout.block) {
-    const Layout::Loop& inner = layout.loop[layout.loops - 1];
+    const KernelLayout::KernelLoop& inner = layout.loop[layout.loops - 1];
     if (inner.stride >= layout.block) {
       const int64_t left = inner.count - position / layout.block % inner.count;
       count = std::clamp<int64_t>(bytes / layout.block, 1, left);
@@ -139,16 +139,16 @@ Rows rows_at(const Layout& layout, Direction direction, int64_t position, char* 
   }
   auto* const there = static_cast<char*>(address_of(run.address));
   const auto apart = static_cast<size_t>(stride), each = static_cast<size_t>(length);
-  return direction == Direction::pack ? Rows{packed, each, there, apart, each, static_cast<size_t>(count)}
-                                      : Rows{there, apart, packed, each, each, static_cast<size_t>(count)};
+  return direction == KernelDirection::pack ? CopyRows{packed, each, there, apart, each, static_cast<size_t>(count)}
+                                            : CopyRows{there, apart, packed, each, each, static_cast<size_t>(count)};
 }
 
-std::string move_by_copies(Engine& engine, const Layout& layout, Direction direction, int64_t position, void* packed,
-                           int64_t bytes) {
+std::string move_by_copies(Engine& engine, const KernelLayout& layout, KernelDirection direction, int64_t position,
+                           void* packed, int64_t bytes) {
   auto* at = static_cast<char*>(packed);
   std::string problem;
   while (bytes > 0 && problem.empty()) {
-    const Rows rows = rows_at(layout, direction, position, at, bytes);
+    const CopyRows rows = rows_at(layout, direction, position, at, bytes);
     const auto some = static_cast<int64_t>(rows.bytes * rows.count);
     problem = append(engine.bulk, rows);
     position += some;
@@ -183,8 +183,8 @@ std::string place_list(List& list, Engine& engine) {
 }
 
 // Appends the kernels for bytes whose packed form they reach; `done`: how many of them there are kernels for.
-std::string append_move(Engine& engine, const Layout& layout, Direction direction, int64_t position, char* packed,
-                        int64_t bytes, int64_t& done) {
+std::string append_move(Engine& engine, const KernelLayout& layout, KernelDirection direction, int64_t position,
+                        char* packed, int64_t bytes, int64_t& done) {
   done = 0;
   while (done < bytes) {
     void* const at = packed + done;
@@ -204,22 +204,22 @@ std::string append_move(Engine& engine, const Layout& layout, Direction directio
 }
 
 // The scratch takes part after part, in their order.
-std::string append_move_by_scratch(Engine& engine, const Layout& layout, Direction direction, int64_t position,
-                                   char* packed, int64_t bytes, int64_t& done) {
+std::string append_move_by_scratch(Engine& engine, const KernelLayout& layout, KernelDirection direction,
+                                   int64_t position, char* packed, int64_t bytes, int64_t& done) {
   done = 0;
   auto* const scratch = static_cast<char*>(engine.scratch);
   while (done < bytes) {
     const int64_t part = std::min(bytes - done, scratch_bytes);
     const auto size = static_cast<size_t>(part);
     std::string problem;
-    if (direction == Direction::unpack) problem = append_copy(engine.work, scratch, packed + done, size);
+    if (direction == KernelDirection::unpack) problem = append_copy(engine.work, scratch, packed + done, size);
     if (problem.empty()) problem = order(engine.work);
     int64_t moved = 0;
     if (problem.empty()) problem = append_move(engine, layout, direction, position + done, scratch, part, moved);
     if (problem.empty()) problem = order(engine.work);
-    if (problem.empty() && direction == Direction::pack && moved > 0)
+    if (problem.empty() && direction == KernelDirection::pack && moved > 0)
       problem = append_copy(engine.work, packed + done, scratch, static_cast<size_t>(moved));
-    if (problem.empty() && direction == Direction::pack) problem = order(engine.work);
+    if (problem.empty() && direction == KernelDirection::pack) problem = order(engine.work);
     if (!problem.empty()) return problem;
     done += moved;
     if (moved < part) return {};
@@ -229,7 +229,7 @@ std::string append_move_by_scratch(Engine& engine, const Layout& layout, Directi
 
 // ---- Reductions
 
-std::string reduce_by_processor(const Reduction& reduction, const void* in, void* inout, int64_t count) {
+std::string reduce_by_processor(const KernelReduction& reduction, const void* in, void* inout, int64_t count) {
   constexpr int64_t part_bytes = int64_t{1} << 20;
   const int64_t extent = reduction.extent();
   if (extent == 0) return "there is no such reduction";
@@ -258,7 +258,7 @@ std::string append_reduce(Engine& engine, Kernel kernel, const void* in, void* i
   return launch(engine, kernel, static_cast<uint64_t>(count), in, inout, static_cast<uint64_t>(count));
 }
 
-std::string append_reduce_by_scratch(Engine& engine, Kernel kernel, const Reduction& reduction, const void* in,
+std::string append_reduce_by_scratch(Engine& engine, Kernel kernel, const KernelReduction& reduction, const void* in,
                                      void* inout, int64_t count) {
   const int64_t extent = std::max(reduction.extent(), 1), most = scratch_bytes / extent;
   const auto* from = static_cast<const char*>(in);
@@ -280,7 +280,7 @@ std::string append_reduce_by_scratch(Engine& engine, Kernel kernel, const Reduct
 
 }  // namespace
 
-std::string move(const Layout& layout, Direction direction, int64_t position, void* packed, int64_t bytes) {
+std::string move(const KernelLayout& layout, KernelDirection direction, int64_t position, void* packed, int64_t bytes) {
   std::string problem;
   Engine* const engine = engine_for(address_of(run_at(layout, position).address), packed, problem);
   if (engine == nullptr) return problem;
@@ -302,7 +302,7 @@ std::string move(const Layout& layout, Direction direction, int64_t position, vo
   return move_by_copies(*engine, layout, direction, position + done, at + done, bytes - done);
 }
 
-std::string reduce(const Reduction& reduction, const void* in, void* inout, int64_t count) {
+std::string reduce(const KernelReduction& reduction, const void* in, void* inout, int64_t count) {
   std::string problem;
   Engine* const engine = engine_for(inout, in, problem);
   if (engine == nullptr) return problem;

@@ -12,9 +12,9 @@
 namespace weft::device::by_ze {
 
 // As Driver has them.
-[[nodiscard]] std::string move(const Layout& layout, Direction direction, int64_t position, void* packed,
+[[nodiscard]] std::string move(const KernelLayout& layout, KernelDirection direction, int64_t position, void* packed,
                                int64_t bytes);
-[[nodiscard]] std::string reduce(const Reduction& reduction, const void* in, void* inout, int64_t count);
+[[nodiscard]] std::string reduce(const KernelReduction& reduction, const void* in, void* inout, int64_t count);
 
 // Why the driver last refused a kernel, told once; empty: it has refused none since.
 [[nodiscard]] std::string why_no_kernel();

@@ -10,7 +10,7 @@
 
 namespace weft::device::by_ze {
 
-constinit Library library{};
+constinit ZeLibrary library{};
 
 std::string load(bool alone) {
   constexpr uint32_t drivers_of_gpus = 1;  // ZE_INIT_FLAG_GPU_ONLY
@@ -58,11 +58,11 @@ std::string load(bool alone) {
 }
 
 std::string text_of(const char* function, int error) {
-  struct Cause {
+  struct ZeCause {
     int error;
     const char* text;
   };
-  static constexpr Cause causes[] = {
+  static constexpr ZeCause causes[] = {
       {0x70000001, "the device was lost: it was reset or taken away, or a program on it failed"},
       {0x70000002, "the host has no memory left"},
       {0x70000003, "the device has no memory left: free some, or start fewer ranks on it"},
@@ -77,7 +77,7 @@ std::string text_of(const char* function, int error) {
   (void)snprintf(number, sizeof number, "0x%x", static_cast<unsigned>(error));
   std::string text = "ze";
   text.append(function).append(" of Level Zero says ").append(number);
-  for (const Cause& cause : causes) {
+  for (const ZeCause& cause : causes) {
     if (cause.error == error) text.append("; ").append(cause.text);
   }
   return text;

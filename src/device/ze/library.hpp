@@ -24,7 +24,7 @@ inline constexpr int success = 0;
 inline constexpr int not_ready = 1;  // ZE_RESULT_NOT_READY
 
 // The first word of a structure says what it is (ze_structure_type_t).
-enum Structure : int {
+enum StructureType : int {
   device_properties = 0x3,
   queue_group_properties = 0x6,
   memory_properties = 0x7,
@@ -39,7 +39,7 @@ enum Structure : int {
   pci_properties = 0x10008,
 };
 
-enum Memory : int { of_nobody = 0, of_host = 1, of_device = 2, shared_memory = 3 };  // ze_memory_type_t
+enum AllocationType : int { of_nobody = 0, of_host = 1, of_device = 2, shared_memory = 3 };  // ze_memory_type_t
 
 struct DeviceProperties {
   int structure = device_properties;
@@ -143,15 +143,15 @@ struct Groups {  // ze_group_count_t
   uint32_t x = 1, y = 1, z = 1;
 };
 
-struct Region {  // ze_copy_region_t
+struct CopyRegion {  // ze_copy_region_t
   uint32_t x = 0, y = 0, z = 0, width = 0, height = 0, depth = 0;
 };
 
-struct Handle {  // ze_ipc_mem_handle_t
+struct ZeIpcHandle {  // ze_ipc_mem_handle_t
   char bytes[64];
 };
 
-struct Library {
+struct ZeLibrary {
   int (*init)(uint32_t flags);
   int (*drivers)(uint32_t* count, DriverHandle* drivers);
   int (*version)(DriverHandle driver, uint32_t* version);
@@ -163,8 +163,8 @@ struct Library {
   int (*make_context)(DriverHandle driver, const ContextDescription* description, Context* context);
   int (*make_list)(Context context, DeviceHandle device, const QueueDescription* description, CommandList* list);
   int (*copy)(CommandList list, void* to, const void* from, size_t bytes, Event signal, uint32_t waits, Event* wait);
-  int (*copy_region)(CommandList list, void* to, const Region* to_region, uint32_t to_pitch, uint32_t to_slice,
-                     const void* from, const Region* from_region, uint32_t from_pitch, uint32_t from_slice,
+  int (*copy_region)(CommandList list, void* to, const CopyRegion* to_region, uint32_t to_pitch, uint32_t to_slice,
+                     const void* from, const CopyRegion* from_region, uint32_t from_pitch, uint32_t from_slice,
                      Event signal, uint32_t waits, Event* wait);
   int (*barrier)(CommandList list, Event signal, uint32_t waits, Event* wait);
   int (*make_module)(Context context, DeviceHandle device, const ModuleDescription* description, Module* module,
@@ -184,18 +184,18 @@ struct Library {
   int (*release)(Context context, void* memory);
   int (*allocation)(Context context, const void* address, AllocationProperties* properties, DeviceHandle* device);
   int (*range)(Context context, const void* address, void** base, size_t* bytes);
-  int (*handle_of)(Context context, const void* memory, Handle* handle);
-  int (*open_handle)(Context context, DeviceHandle device, Handle handle, uint32_t flags, void** memory);
+  int (*handle_of)(Context context, const void* memory, ZeIpcHandle* handle);
+  int (*open_handle)(Context context, DeviceHandle device, ZeIpcHandle handle, uint32_t flags, void** memory);
   int (*close_handle)(Context context, const void* memory);
   // nullptr: the loader or the driver has none.
   int (*pci)(DeviceHandle device, PciProperties* properties);
-  int (*handle_from_descriptor)(Context context, uint64_t descriptor, Handle* handle);
-  int (*descriptor_of_handle)(Context context, Handle handle, uint64_t* descriptor);
+  int (*handle_from_descriptor)(Context context, uint64_t descriptor, ZeIpcHandle* handle);
+  int (*descriptor_of_handle)(Context context, ZeIpcHandle handle, uint64_t* descriptor);
   int (*pin)(DriverHandle driver, void* memory, size_t bytes);    // zexDriverImportExternalPointer
   int (*unpin)(DriverHandle driver, void* memory);                // zexDriverReleaseImportedPointer
   int (*pinned)(DriverHandle driver, void* memory, void** base);  // zexDriverGetHostPointerBaseAddress
 };
-extern Library library;
+extern ZeLibrary library;
 
 // Loads the loader and its drivers; `alone`: only if the process has it already. Empty: done, otherwise the reason why
 // not.

@@ -99,7 +99,7 @@ Descriptors descriptors;
 
 // A driver before version 1.6 has the descriptor at the begin of its handle.
 std::string find_descriptor(const void* base, int32_t& descriptor) {
-  Handle handle{};
+  ZeIpcHandle handle{};
   if (const int error = library.handle_of(context, base, &handle)) return text_of("MemGetIpcHandle", error);
   uint64_t number = 0;
   if (library.descriptor_of_handle != nullptr && library.descriptor_of_handle(context, handle, &number) == success)
@@ -110,7 +110,7 @@ std::string find_descriptor(const void* base, int32_t& descriptor) {
 }
 
 std::string share(const void* address, Shared& shared) {
-  const Place place = place_of(address);
+  const ZeAddress place = place_of(address);
   if (!place.on_device) return "the address is not in memory of a device: it may have been freed";
   void* base = nullptr;
   size_t bytes = 0;
@@ -158,7 +158,7 @@ int take_descriptor(const There& there, std::string& problem) {
 }
 
 std::string open_descriptor(int descriptor, DeviceHandle device, void*& base) {
-  Handle handle{};
+  ZeIpcHandle handle{};
   if (library.handle_from_descriptor == nullptr ||
       library.handle_from_descriptor(context, static_cast<uint64_t>(descriptor), &handle) != success)
     std::memcpy(handle.bytes, &descriptor, sizeof descriptor);

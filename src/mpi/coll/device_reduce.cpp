@@ -47,7 +47,7 @@ void and_bytes(const coll::Reducer& /*self*/, const void* in, void* inout, int64
 
 class Meeting {
  public:
-  Meeting(Comm& comm, const device::Reduction& reduction, int64_t count, Gets gets, int root)
+  Meeting(Comm& comm, const device::KernelReduction& reduction, int64_t count, Gets gets, int root)
       : comm_(comm), reduction_(reduction), count_(count), gets_(gets), root_(root) {}
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
@@ -84,7 +84,7 @@ class Meeting {
   }
 
   Comm& comm_;
-  device::Reduction reduction_;
+  device::KernelReduction reduction_;
   int64_t count_;
   Gets gets_;
   int root_;
@@ -214,7 +214,7 @@ bool Meeting::run() {
 }
 
 // Copies of pairs write their gaps, which belong to the program.
-bool has_gaps(const device::Reduction& reduction) {
+bool has_gaps(const device::KernelReduction& reduction) {
   return reduction.index != device::Number::none &&
          device::size_of(reduction.number) != device::size_of(reduction.index);
 }
@@ -243,7 +243,7 @@ bool reduce_among_devices(const Form& form, const ReductionArgument& data, MPI_C
   if (__builtin_mul_overflow(count, type->extent * (gets == Gets::part ? comm->size : 1), &bytes) ||
       bytes < least_bytes)
     return false;
-  const device::Reduction reduction = datatype::device_reduction(op->reduction, *type);
+  const device::KernelReduction reduction = datatype::device_reduction(op->reduction, *type);
   if (reduction.number == device::Number::none || has_gaps(reduction) || !is_of_our_job(*comm)) return false;
   CollCheck check(form, handle);
   Meeting meeting(*comm, reduction, count, gets, root);

@@ -52,7 +52,7 @@ std::string Twin::move(const Piece& piece, int64_t bytes, bool to_device) const 
   constexpr int room = 64;
   iovec runs[room];
   const int64_t end = std::min(bytes, piece.count * piece.type->size);
-  device::count(device::Way::stood_in, end);
+  device::count(device::CopyMethod::stood_in, end);
   for (int64_t at = 0; at < end;) {
     const datatype::Runs some = datatype::list_runs(*piece.type, piece.count, piece.buffer, at, end - at, runs, room);
     for (int i = 0; i < some.count; ++i) {

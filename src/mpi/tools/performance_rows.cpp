@@ -83,7 +83,7 @@ void read_by_kernel(const Comm*, uint64_t* values) {
   *values = io::ring_reads();
 }
 
-template <device::Way way, std::atomic<uint64_t> device::Traffic::*member>
+template <device::CopyMethod way, std::atomic<uint64_t> device::Traffic::*member>
 void by_device(const Comm*, uint64_t* values) {
   *values = (device::traffic[static_cast<int>(way)].*member).load(std::memory_order_relaxed);
 }
@@ -134,22 +134,22 @@ constexpr PerformanceRow pvar_rows[] = {
     {"weft_file_ring_reads", "nonblocking reads of files that the kernel made by itself (WEFT_IO_URING)",
      Subject::general, MPI_T_PVAR_CLASS_COUNTER, read_by_kernel},
     {"weft_device_mapped_messages", "messages that a device copied from their sender's memory, which it had mapped",
-     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, by_device<device::Way::mapped, &device::Traffic::copies>},
+     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, by_device<device::CopyMethod::mapped, &device::Traffic::copies>},
     {"weft_device_mapped_bytes", "bytes of data of such messages", Subject::messages, MPI_T_PVAR_CLASS_AGGREGATE,
-     by_device<device::Way::mapped, &device::Traffic::bytes>},
+     by_device<device::CopyMethod::mapped, &device::Traffic::bytes>},
     {"weft_device_packed_copies", "times data of a device were packed or unpacked", Subject::messages,
-     MPI_T_PVAR_CLASS_COUNTER, by_device<device::Way::packed, &device::Traffic::copies>},
+     MPI_T_PVAR_CLASS_COUNTER, by_device<device::CopyMethod::packed, &device::Traffic::copies>},
     {"weft_device_packed_bytes", "bytes of data of a device that were packed or unpacked", Subject::messages,
-     MPI_T_PVAR_CLASS_AGGREGATE, by_device<device::Way::packed, &device::Traffic::bytes>},
+     MPI_T_PVAR_CLASS_AGGREGATE, by_device<device::CopyMethod::packed, &device::Traffic::bytes>},
     {"weft_device_host_copies", "copies between a device and the host memory that stands for a buffer there",
-     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, by_device<device::Way::stood_in, &device::Traffic::copies>},
+     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, by_device<device::CopyMethod::stood_in, &device::Traffic::copies>},
     {"weft_device_host_bytes", "bytes of data of such copies", Subject::messages, MPI_T_PVAR_CLASS_AGGREGATE,
-     by_device<device::Way::stood_in, &device::Traffic::bytes>},
+     by_device<device::CopyMethod::stood_in, &device::Traffic::bytes>},
     {"weft_device_straight_messages",
      "messages that a network's adapter has read from memory of a device, or put there", Subject::messages,
-     MPI_T_PVAR_CLASS_COUNTER, by_device<device::Way::straight, &device::Traffic::copies>},
+     MPI_T_PVAR_CLASS_COUNTER, by_device<device::CopyMethod::straight, &device::Traffic::copies>},
     {"weft_device_straight_bytes", "bytes of data of such messages", Subject::messages, MPI_T_PVAR_CLASS_AGGREGATE,
-     by_device<device::Way::straight, &device::Traffic::bytes>},
+     by_device<device::CopyMethod::straight, &device::Traffic::bytes>},
     {"weft_offloaded", "collective operations that a component did (WEFT_OFFLOAD)", Subject::messages,
      MPI_T_PVAR_CLASS_COUNTER, offloaded<&coll::offload::Counts::done>},
     {"weft_offloads_failed", "collective operations that a component failed to do, done by another algorithm",
