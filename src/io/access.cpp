@@ -21,7 +21,7 @@ Result no_buffer(int64_t bytes) {
 }
 
 // The bytes of the file from the first to behind the last that the transfer touches; of a view that does not rise, all.
-Run span_of(const Transfer& transfer) {
+Run span_of(const FileTransfer& transfer) {
   const int64_t bytes = transfer.memory.bytes();
   if (!transfer.view.rising) return {0, 0};
   const int64_t first = transfer.view.offset_of(transfer.position);
@@ -42,9 +42,9 @@ int end_of_group(const Run* runs, int from, int count, int64_t gap, int64_t most
 }
 
 // Moves a part of a stream that lies in one piece of memory.
-class Mover {
+class StreamMover {
  public:
-  explicit Mover(const Transfer& transfer) : transfer_(transfer) {}
+  explicit StreamMover(const FileTransfer& transfer) : transfer_(transfer) {}
 
   Result write(int64_t position, const char* data, int64_t bytes, int64_t& done) {
     return move(position, bytes, done, transfer_.sieving.writes ? transfer_.sieving.write_buffer : 0,
@@ -143,7 +143,7 @@ class Mover {
     return result;
   }
 
-  const Transfer& transfer_;
+  const FileTransfer& transfer_;
   Bytes sieve_;
   int64_t room_ = 0;
 };
@@ -151,7 +151,7 @@ class Mover {
 // Calls piece(position in the stream of memory, bytes, data) for parts of the memory without gaps, until one is not
 // moved as a whole.
 template <class Piece>
-Result for_each_piece(const Transfer& transfer, int64_t& done, bool writes, Piece&& piece) {
+Result for_each_piece(const FileTransfer& transfer, int64_t& done, bool writes, Piece&& piece) {
   const Memory& memory = transfer.memory;
   const int64_t total = memory.bytes();
   if (memory.is_contiguous()) return piece(0, total, memory.at(0), done);
@@ -173,7 +173,7 @@ Result for_each_piece(const Transfer& transfer, int64_t& done, bool writes, Piec
 
 // Whether the system gets lists of the pieces of memory, for the runs of the view one by one. Pieces and runs are like
 // the first ones, as far as this can tell. Small pieces are copied sooner than listed, and small gaps are sieved.
-bool goes_by_lists(const Transfer& transfer, bool writes) {
+bool goes_by_lists(const FileTransfer& transfer, bool writes) {
   const Memory& memory = transfer.memory;
   if (memory.is_contiguous() || memory.on_device) return false;
   if (transfer.disk.direct != nullptr && transfer.disk.direct->moves(writes)) return false;
@@ -192,7 +192,7 @@ bool goes_by_lists(const Transfer& transfer, bool writes) {
 }
 
 // One run of the view, at a position in the stream of memory.
-Result move_run(const Transfer& transfer, const Run& run, int64_t position, bool writes, int64_t& done) {
+Result move_run(const FileTransfer& transfer, const Run& run, int64_t position, bool writes, int64_t& done) {
   const Memory& memory = transfer.memory;
   iovec parts[IOV_MAX];
   for (done = 0; done < run.bytes;) {
@@ -207,7 +207,7 @@ Result move_run(const Transfer& transfer, const Run& run, int64_t position, bool
   return {};
 }
 
-Result move_by_lists(const Transfer& transfer, bool writes, int64_t& done) {
+Result move_by_lists(const FileTransfer& transfer, bool writes, int64_t& done) {
   const int64_t total = transfer.memory.bytes();
   Run runs[batch];
   while (done < total) {
@@ -224,7 +224,7 @@ Result move_by_lists(const Transfer& transfer, bool writes, int64_t& done) {
   return {};
 }
 
-Result lock(const Transfer& transfer, bool exclusive, RangeLock& lock) {
+Result lock(const FileTransfer& transfer, bool exclusive, RangeLock& lock) {
   if (!transfer.locks) return {};
   const Run span = span_of(transfer);
   return lock.take(transfer.disk.fd, exclusive, span.offset, span.bytes);
@@ -232,25 +232,25 @@ Result lock(const Transfer& transfer, bool exclusive, RangeLock& lock) {
 
 }  // namespace
 
-Result write(const Transfer& transfer, int64_t& done) {
+Result write(const FileTransfer& transfer, int64_t& done) {
   done = 0;
   if (transfer.memory.bytes() == 0) return {};
   RangeLock range;
   if (const Result result = lock(transfer, true, range); result.failed()) return result;
   if (goes_by_lists(transfer, true)) return move_by_lists(transfer, true, done);
-  Mover mover(transfer);
+  StreamMover mover(transfer);
   return for_each_piece(transfer, done, true, [&](int64_t position, int64_t bytes, const char* data, int64_t& moved) {
     return mover.write(transfer.position + position, data, bytes, moved);
   });
 }
 
-Result read(const Transfer& transfer, int64_t& done) {
+Result read(const FileTransfer& transfer, int64_t& done) {
   done = 0;
   if (transfer.memory.bytes() == 0) return {};
   RangeLock range;
   if (const Result result = lock(transfer, false, range); result.failed()) return result;
   if (goes_by_lists(transfer, false)) return move_by_lists(transfer, false, done);
-  Mover mover(transfer);
+  StreamMover mover(transfer);
   return for_each_piece(transfer, done, false, [&](int64_t position, int64_t bytes, char* data, int64_t& moved) {
     return mover.read(transfer.position + position, data, bytes, moved);
   });

@@ -21,7 +21,7 @@ struct Sieving {
   int64_t write_buffer = 512 << 10;
 };
 
-struct Transfer {
+struct FileTransfer {
   Disk disk;
   View view;
   int64_t position;  // in the view's stream
@@ -31,7 +31,7 @@ struct Transfer {
 };
 
 // `done`: bytes of the stream that were moved: of a read less than asked only at the end of the file, or with an error.
-[[nodiscard]] Result write(const Transfer& transfer, int64_t& done);
-[[nodiscard]] Result read(const Transfer& transfer, int64_t& done);
+[[nodiscard]] Result write(const FileTransfer& transfer, int64_t& done);
+[[nodiscard]] Result read(const FileTransfer& transfer, int64_t& done);
 
 }  // namespace weft::io

@@ -55,7 +55,7 @@ constexpr Calls system_calls{open_file,    ::close,     ::unlink,      ::pread, 
                              pread_cached, lock_range,  file_system_of};
 
 // The plan of faults. Calls of all threads draw from one sequence of numbers.
-struct Plan {
+struct FaultPlan {
   uint32_t shorts = 0;
   uint32_t interrupted = 0;
   uint32_t full = 0;
@@ -67,7 +67,7 @@ struct Plan {
   uint32_t delay = 0;
   std::atomic<uint64_t> state = 1;
 };
-constinit Plan plan;
+constinit FaultPlan plan;
 
 uint32_t draw() {
   uint64_t x = plan.state.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
@@ -193,14 +193,15 @@ constexpr Calls faulty_calls{open_file,
                              strike};
 
 uint32_t* number_of(std::string_view key) {
-  struct Row {
+  struct FaultRow {
     std::string_view key;
-    uint32_t Plan::*number;
+    uint32_t FaultPlan::*number;
   };
-  constexpr Row rows[] = {{"short", &Plan::shorts}, {"eintr", &Plan::interrupted}, {"enospc", &Plan::full},
-                          {"eio", &Plan::broken},   {"uncached", &Plan::uncached}, {"enolck", &Plan::unlocked},
-                          {"nfs", &Plan::nfs},      {"lustre", &Plan::lustre},     {"delay", &Plan::delay}};
-  for (const Row& row : rows) {
+  constexpr FaultRow rows[] = {
+      {"short", &FaultPlan::shorts}, {"eintr", &FaultPlan::interrupted}, {"enospc", &FaultPlan::full},
+      {"eio", &FaultPlan::broken},   {"uncached", &FaultPlan::uncached}, {"enolck", &FaultPlan::unlocked},
+      {"nfs", &FaultPlan::nfs},      {"lustre", &FaultPlan::lustre},     {"delay", &FaultPlan::delay}};
+  for (const FaultRow& row : rows) {
     if (row.key == key) return &(plan.*row.number);
   }
   return nullptr;

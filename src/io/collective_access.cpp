@@ -56,79 +56,79 @@ void CollectiveAccess::advance() {
 
 bool CollectiveAccess::step() {
   switch (stage_) {
-    case Stage::meet:
-      stage_ = Stage::decide;
+    case AccessStage::meet:
+      stage_ = AccessStage::decide;
       return meet();
-    case Stage::decide:
+    case AccessStage::decide:
       decide();
       count_access(file_, writes_, view_, position_, mine_.bytes, true, phases_ != nullptr);
       return true;
-    case Stage::alone:
-      stage_ = Stage::agree;
+    case AccessStage::alone:
+      stage_ = AccessStage::agree;
       return use_disk();
-    case Stage::heads:
-      stage_ = Stage::lists;
+    case AccessStage::heads:
+      stage_ = AccessStage::lists;
       return perform_schedule([&](coll::Schedule& way) { phases_->exchange_heads(way); });
-    case Stage::lists:
-      stage_ = Stage::take_lists;
+    case AccessStage::lists:
+      stage_ = AccessStage::take_lists;
       return perform_schedule([&](coll::Schedule& way) { phases_->exchange_lists(way); });
-    case Stage::take_lists:
+    case AccessStage::take_lists:
       phases_->take_lists();
-      stage_ = phases_->rounds() == 0 ? Stage::agree : writes_ ? Stage::exchange : Stage::disk;
+      stage_ = phases_->rounds() == 0 ? AccessStage::agree : writes_ ? AccessStage::exchange : AccessStage::disk;
       return true;
-    case Stage::join:
-      stage_ = Stage::joined;
+    case AccessStage::join:
+      stage_ = AccessStage::joined;
       return join();
-    case Stage::joined:
+    case AccessStage::joined:
       if (behind_.under_way_) phases_->accessed();
       behind_.under_way_ = false;
-      stage_ = writes_ ? Stage::disk : Stage::ahead;
+      stage_ = writes_ ? AccessStage::disk : AccessStage::ahead;
       return true;
-    case Stage::disk:
+    case AccessStage::disk:
       if (!writes_) phases_->prepare();
-      stage_ = writes_ ? Stage::next : Stage::ahead;
+      stage_ = writes_ ? AccessStage::next : AccessStage::ahead;
       if (!phases_->aggregates()) return true;
       if (writes_ && pays_behind()) {
         start_behind();
         return true;
       }
-      stage_ = Stage::accessed;
+      stage_ = AccessStage::accessed;
       return use_disk();
-    case Stage::accessed:
+    case AccessStage::accessed:
       phases_->accessed();
-      stage_ = writes_ ? Stage::next : Stage::ahead;
+      stage_ = writes_ ? AccessStage::next : AccessStage::ahead;
       return true;
-    case Stage::ahead:
-      stage_ = Stage::exchange;
+    case AccessStage::ahead:
+      stage_ = AccessStage::exchange;
       if (phases_->aggregates() && pays_behind()) {
         phases_->prepare();
         start_behind();
       }
       return true;
-    case Stage::exchange:
+    case AccessStage::exchange:
       if (writes_) phases_->prepare();
-      stage_ = Stage::exchanged;
+      stage_ = AccessStage::exchanged;
       return perform_schedule([&](coll::Schedule& way) { phases_->exchange(way); });
-    case Stage::exchanged:
+    case AccessStage::exchanged:
       phases_->exchanged();
-      stage_ = writes_ ? Stage::join : Stage::next;
+      stage_ = writes_ ? AccessStage::join : AccessStage::next;
       return true;
-    case Stage::next:
+    case AccessStage::next:
       if (phases_->all_exchanged()) {
-        stage_ = Stage::agree;
+        stage_ = AccessStage::agree;
       } else if (writes_) {
-        stage_ = Stage::exchange;
+        stage_ = AccessStage::exchange;
       } else {
-        stage_ = behind_.under_way_ ? Stage::join : Stage::disk;
+        stage_ = behind_.under_way_ ? AccessStage::join : AccessStage::disk;
       }
       return true;
-    case Stage::agree:
-      stage_ = Stage::tell;
+    case AccessStage::agree:
+      stage_ = AccessStage::tell;
       return agree();
-    case Stage::tell:
-      stage_ = Stage::end;
+    case AccessStage::tell:
+      stage_ = AccessStage::end;
       return tell();
-    case Stage::end:
+    case AccessStage::end:
       finish();
       return false;
   }
@@ -153,7 +153,7 @@ bool CollectiveAccess::meet() {
   const int64_t bytes = memory_.bytes();
   mine_ = {.bytes = bytes,
            .error = result_.error,
-           .flags = (view_.rising ? Part::rising : 0) | (file_.local ? Part::local : 0)};
+           .flags = (view_.rising ? AccessSummary::rising : 0) | (file_.local ? AccessSummary::local : 0)};
   if (bytes > 0) {
     mine_.first = view_.offset_of(position_);
     mine_.end = view_.offset_of(position_ + bytes - 1) + 1;
@@ -165,7 +165,7 @@ bool CollectiveAccess::meet() {
     if (::fstat(file_.fd(), &facts) == 0 && S_ISREG(facts.st_mode)) {
       mine_.size = facts.st_size;
     } else {
-      mine_.flags &= ~Part::rising;
+      mine_.flags &= ~AccessSummary::rising;
     }
   }
   parts_.resize(static_cast<size_t>(file_.comm->size));
@@ -187,16 +187,16 @@ void CollectiveAccess::decide() {
   int64_t size = 0;
   int64_t before = 0;  // the end of the ranks before
   bool interleaved = false;
-  int32_t flags = Part::rising | Part::local;  // that all ranks have
+  int32_t flags = AccessSummary::rising | AccessSummary::local;  // that all ranks have
   for (size_t r = 0; r < parts_.size(); ++r) {
-    const Part& part = parts_[r];
+    const AccessSummary& part = parts_[r];
     if (part.error != no_error) {
       result_ = {.error = part.error, .act = Act::arguments, .rank = static_cast<int32_t>(r)};
-      stage_ = Stage::end;
+      stage_ = AccessStage::end;
       return;
     }
     size = std::max(size, part.size);
-    flags &= part.flags | (part.bytes == 0 ? Part::rising : 0);
+    flags &= part.flags | (part.bytes == 0 ? AccessSummary::rising : 0);
     if (part.bytes == 0) continue;
     first = std::min(first, part.first);
     end = std::max(end, part.end);
@@ -205,9 +205,9 @@ void CollectiveAccess::decide() {
     interleaved |= part.first < before;
     before = std::max(before, part.end);
   }
-  stage_ = Stage::alone;
-  if (bytes == 0 || (flags & Part::rising) == 0 || file_.atomic) return;
-  if (run >= ((flags & Part::local) != 0 ? large_run_of_host : large_run)) interleaved = false;
+  stage_ = AccessStage::alone;
+  if (bytes == 0 || (flags & AccessSummary::rising) == 0 || file_.atomic) return;
+  if (run >= ((flags & AccessSummary::local) != 0 ? large_run_of_host : large_run)) interleaved = false;
   if (!exchanges_pay(first, end, bytes, interleaved)) return;
   if (!writes_) end = std::min(end, size);
   if (first >= end) return;
@@ -215,22 +215,22 @@ void CollectiveAccess::decide() {
   int64_t ours = mine_.bytes;
   if (!writes_ && mine_.end > end) ours = std::max<int64_t>(0, view_.position_at(end) - position_);
   done_ = std::min(ours, mine_.bytes);
-  std::vector<Range> spans;
+  std::vector<ByteRange> spans;
   spans.reserve(parts_.size());
-  for (const Part& part : parts_) {
-    spans.push_back(part.bytes == 0 ? Range{} : Range{part.first, std::min(part.end, end)});
+  for (const AccessSummary& part : parts_) {
+    spans.push_back(part.bytes == 0 ? ByteRange{} : ByteRange{part.first, std::min(part.end, end)});
   }
-  phases_ =
-      std::make_unique<Phases>(file_, writes_, view_, position_, memory_, done_, Range{first, end}, std::move(spans));
-  stage_ = Stage::heads;
+  phases_ = std::make_unique<Phases>(file_, writes_, view_, position_, memory_, done_, ByteRange{first, end},
+                                     std::move(spans));
+  stage_ = AccessStage::heads;
 }
 
 bool CollectiveAccess::exchanges_pay(int64_t first, int64_t end, int64_t bytes, bool interleaved) const {
   constexpr int64_t sparse = 16;      // a window holds so little of what is wanted that runs are as good
   constexpr int64_t sparsest = 4096;  // even if it is asked for: rounds go through all windows
-  const Choice choice = writes_ ? file_.hints.collective_writes : file_.hints.collective_reads;
-  if (choice == Choice::disable || (end - first) / sparsest > bytes) return false;
-  if (choice == Choice::enable) return true;
+  const HintChoice choice = writes_ ? file_.hints.collective_writes : file_.hints.collective_reads;
+  if (choice == HintChoice::disable || (end - first) / sparsest > bytes) return false;
+  if (choice == HintChoice::enable) return true;
   return file_.comm->size > 1 && interleaved && (end - first) / sparse <= bytes;
 }
 

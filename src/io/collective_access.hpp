@@ -25,7 +25,7 @@
 namespace weft::io {
 
 // The part of one rank, as all are told.
-struct Part {
+struct AccessSummary {
   int64_t first = 0;  // offsets, from the first byte
   int64_t end = 0;    // to behind the last; the same: no data
   int64_t bytes = 0;  // of data
@@ -36,9 +36,9 @@ struct Part {
   static constexpr int32_t rising = 1;  // offsets never fall in the view
   static constexpr int32_t local = 2;   // the file is the host's own
 };
-static_assert(sizeof(Part) == 48);
+static_assert(sizeof(AccessSummary) == 48);
 
-class CollectiveAccess final : public Job {
+class CollectiveAccess final : public WorkerJob {
  public:
   // `given`: the error of this rank's arguments; then it takes part without data. `request`: the composite one that
   // completes; nullptr: a blocking access.
@@ -62,7 +62,7 @@ class CollectiveAccess final : public Job {
   void follow() override { advance(); }
 
  private:
-  enum class Stage : uint8_t {
+  enum class AccessStage : uint8_t {
     meet,
     decide,
     alone,
@@ -83,7 +83,7 @@ class CollectiveAccess final : public Job {
   };
 
   // The access of a round while another round is exchanged.
-  struct Behind final : Job {
+  struct Behind final : WorkerJob {
     explicit Behind(CollectiveAccess& whole) : whole_(whole) {}
     ~Behind() override = default;
     void run() override;
@@ -124,12 +124,12 @@ class CollectiveAccess final : public Job {
   const int64_t position_;
   const Memory memory_;
   core::Request* const request_;
-  Stage stage_ = Stage::meet;
+  AccessStage stage_ = AccessStage::meet;
   Result result_;
   std::string path_;
   int64_t done_ = 0;
-  Part mine_;
-  std::vector<Part> parts_;
+  AccessSummary mine_;
+  std::vector<AccessSummary> parts_;
   int64_t votes_[2] = {};  // the first rank with a failure, and where a read found the end of the file
   int64_t agreed_[2] = {};
   std::unique_ptr<Phases> phases_;

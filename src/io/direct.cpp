@@ -6,7 +6,7 @@
 
 namespace weft::io {
 
-Way way_of(int fd, const Direct* direct, bool writes, const void* memory, int64_t offset, int64_t bytes) {
+NextCall way_of(int fd, const Direct* direct, bool writes, const void* memory, int64_t offset, int64_t bytes) {
   constexpr int64_t most_at_once = int64_t{1} << 30;  // Linux moves 2 GiB less a page at most
   const int64_t most = std::min(bytes, most_at_once);
   if (direct == nullptr || !direct->moves(writes)) return {fd, static_cast<size_t>(most)};

@@ -29,7 +29,7 @@ struct Direct {
 };
 
 // The next call of an access.
-struct Way {
+struct NextCall {
   int fd;
   size_t bytes;
   bool direct = false;
@@ -37,7 +37,8 @@ struct Way {
 };
 
 // `direct`: nullptr where there is none.
-[[nodiscard]] Way way_of(int fd, const Direct* direct, bool writes, const void* memory, int64_t offset, int64_t bytes);
+[[nodiscard]] NextCall way_of(int fd, const Direct* direct, bool writes, const void* memory, int64_t offset,
+                              int64_t bytes);
 
 // Memory that begins at a block, got when it is first asked for.
 class Aligned {

@@ -31,9 +31,9 @@ struct flock lock_of(short type, int64_t offset, int64_t bytes) {
 }
 
 // Counts a call, where that is asked for.
-class Timed {
+class TimedCall {
  public:
-  Timed(const Disk& disk, bool writes, int64_t offset)
+  TimedCall(const Disk& disk, bool writes, int64_t offset)
       : tally_(disk.tally), writes_(writes), offset_(offset), start_(disk.tally != nullptr ? base::now_ns() : 0) {}
   void end(int64_t bytes) const {
     if (tally_ != nullptr) tally_->call(writes_, offset_, bytes, base::now_ns() - start_);
@@ -47,7 +47,7 @@ class Timed {
 };
 
 // A file system with larger blocks: from now on all goes through the page cache.
-bool refused(const Disk& disk, const Way& way) {
+bool refused(const Disk& disk, const NextCall& way) {
   if (!way.direct || errno != EINVAL) return false;
   disk.direct->refused.store(true, std::memory_order_relaxed);
   return true;
@@ -58,12 +58,12 @@ Result no_aligned_memory() {
 }
 
 // The rest of a list whose first bytes have been moved.
-struct Parts {
+struct RemainingList {
   iovec* first;
   int count;
   int64_t bytes = 0;
 
-  Parts(iovec* parts, int n) : first(parts), count(n) {
+  RemainingList(iovec* parts, int n) : first(parts), count(n) {
     for (int i = 0; i < n; ++i) bytes += static_cast<int64_t>(parts[i].iov_len);
   }
   void moved(size_t some) {
@@ -82,11 +82,11 @@ Result write_all(const Disk& disk, const void* buffer, int64_t bytes, int64_t of
   const auto* from = static_cast<const char*>(buffer);
   Aligned aligned;
   while (done < bytes) {
-    const Way way = way_of(disk.fd, disk.direct, true, from + done, offset + done, bytes - done);
+    const NextCall way = way_of(disk.fd, disk.direct, true, from + done, offset + done, bytes - done);
     char* copy = way.copied ? aligned.get() : nullptr;
     if (way.copied && copy == nullptr) return no_aligned_memory();
     if (copy != nullptr) base::copy(copy, from + done, way.bytes);
-    const Timed timed(disk, true, offset + done);
+    const TimedCall timed(disk, true, offset + done);
     const ssize_t written = calls().pwrite(way.fd, copy != nullptr ? copy : from + done, way.bytes, offset + done);
     if (written < 0 && (errno == EINTR || refused(disk, way))) continue;
     if (written < 0) return system_failure(Act::write, errno, offset + done, bytes - done);
@@ -103,10 +103,10 @@ Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, i
   auto* to = static_cast<char*>(buffer);
   Aligned aligned;
   while (done < bytes) {
-    const Way way = way_of(disk.fd, disk.direct, false, to + done, offset + done, bytes - done);
+    const NextCall way = way_of(disk.fd, disk.direct, false, to + done, offset + done, bytes - done);
     char* copy = way.copied ? aligned.get() : nullptr;
     if (way.copied && copy == nullptr) return no_aligned_memory();
-    const Timed timed(disk, false, offset + done);
+    const TimedCall timed(disk, false, offset + done);
     const ssize_t got = calls().pread(way.fd, copy != nullptr ? copy : to + done, way.bytes, offset + done);
     if (got < 0 && (errno == EINTR || refused(disk, way))) continue;
     if (got < 0) return system_failure(Act::read, errno, offset + done, bytes - done);
@@ -121,8 +121,8 @@ Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, i
 
 Result write_all(const Disk& disk, iovec* parts, int count, int64_t offset, int64_t& done) {
   done = 0;
-  for (Parts left(parts, count); left.bytes > 0;) {
-    const Timed timed(disk, true, offset + done);
+  for (RemainingList left(parts, count); left.bytes > 0;) {
+    const TimedCall timed(disk, true, offset + done);
     const ssize_t written = calls().pwritev(disk.fd, left.first, left.count, offset + done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return system_failure(Act::write, written < 0 ? errno : ENOSPC, offset + done, left.bytes);
@@ -136,8 +136,8 @@ Result write_all(const Disk& disk, iovec* parts, int count, int64_t offset, int6
 
 Result read_all(const Disk& disk, iovec* parts, int count, int64_t offset, int64_t& done) {
   done = 0;
-  for (Parts left(parts, count); left.bytes > 0;) {
-    const Timed timed(disk, false, offset + done);
+  for (RemainingList left(parts, count); left.bytes > 0;) {
+    const TimedCall timed(disk, false, offset + done);
     const ssize_t got = calls().preadv(disk.fd, left.first, left.count, offset + done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure(Act::read, errno, offset + done, left.bytes);
@@ -155,7 +155,7 @@ uint64_t list_calls() {
 }
 
 bool read_cached(const Disk& disk, void* buffer, int64_t bytes, int64_t offset) {
-  const Timed timed(disk, false, offset);
+  const TimedCall timed(disk, false, offset);
   if (calls().pread_cached(disk.fd, buffer, static_cast<size_t>(bytes), offset) != bytes) return false;
   timed.end(bytes);
   whole_cached_reads.fetch_add(1, std::memory_order_relaxed);

@@ -25,7 +25,7 @@ Result exchange_failure(int32_t error) {
   return failure(error == core::no_error ? internal_error : error, Act::exchange);
 }
 
-int flags_of(const Mode& mode) {
+int flags_of(const OpenMode& mode) {
   const int access = mode.reads && mode.writes ? O_RDWR : mode.writes ? O_WRONLY : O_RDONLY;
   return access | O_CLOEXEC;
 }
@@ -89,9 +89,9 @@ Storage storage_of_folder(const std::string& path) {
 void create_by_hints(File& file, int more_flags) {
   Striping& striping = file.hints.striping;
   if (storage_of_folder(file.path) != Storage::lustre) {
-    striping.outcome = Striping::Outcome::not_lustre;
+    striping.outcome = Striping::HintOutcome::not_lustre;
   } else if (!file.mode.create || ::access(file.path.c_str(), F_OK) == 0) {
-    striping.outcome = Striping::Outcome::exists;
+    striping.outcome = Striping::HintOutcome::exists;
   } else {
     file.descriptor =
         create_striped(file.path, flags_of(file.mode) | more_flags, permissions_of(file), striping, file.hints.block);
@@ -105,7 +105,8 @@ Result create_or_open(File& file) {
   if (file.mode.exclusive) more |= O_EXCL;
   Striping& striping = file.hints.striping;
   if (striping.wanted()) create_by_hints(file, more);
-  if (striping.outcome != Striping::Outcome::none) striping = {.outcome = striping.outcome, .error = striping.error};
+  if (striping.outcome != Striping::HintOutcome::none)
+    striping = {.outcome = striping.outcome, .error = striping.error};
   const Result result = open_here(file, more);
   if (!result.failed() && file.storage == Storage::lustre) look_up_striping(file.fd(), striping, file.hints.block);
   return result;
@@ -279,7 +280,7 @@ Result sync_collectively(File& file) {
 
 namespace {
 
-Transfer transfer_of(File& file, const View& view, int64_t position, const Memory& memory) {
+FileTransfer transfer_of(File& file, const View& view, int64_t position, const Memory& memory) {
   const Hints& hints = file.hints;
   // A call of the system takes as long as reading so many bytes more: from the page cache, and from elsewhere.
   constexpr int64_t gap_of_host = 2 << 10;
@@ -288,8 +289,8 @@ Transfer transfer_of(File& file, const View& view, int64_t position, const Memor
           .view = view,
           .position = position,
           .memory = memory,
-          .sieving = {.reads = hints.sieve_reads != Choice::disable,
-                      .writes = hints.sieve_writes == Choice::enable && file.mode.reads,
+          .sieving = {.reads = hints.sieve_reads != HintChoice::disable,
+                      .writes = hints.sieve_writes == HintChoice::enable && file.mode.reads,
                       .gap = file.local ? gap_of_host : gap,
                       .buffer = hints.read_buffer,
                       .write_buffer = hints.write_buffer},
@@ -301,7 +302,7 @@ Transfer transfer_of(File& file, const View& view, int64_t position, const Memor
 Result access_alone(File& file, bool writes, const View& view, int64_t position, const Memory& memory, int64_t& done) {
   std::unique_lock lock(file.guard, std::defer_lock);
   if (file.locks()) lock.lock();
-  const Transfer transfer = transfer_of(file, view, position, memory);
+  const FileTransfer transfer = transfer_of(file, view, position, memory);
   if (!writes) return read(transfer, done);
   const Result result = write(transfer, done);
   if (done > 0) file.dirty.store(true, std::memory_order_relaxed);

@@ -23,7 +23,7 @@
 namespace weft::io {
 
 // How a file is opened; the values travel between ranks.
-struct Mode {
+struct OpenMode {
   bool reads = false;
   bool writes = false;
   bool create = false;
@@ -42,7 +42,7 @@ inline constexpr int64_t large_run = 256 << 10;
 struct File : base::Object {
   core::Comm* comm = nullptr;  // the file's own
   std::string path;
-  Mode mode;
+  OpenMode mode;
   base::Descriptor descriptor;
   Storage storage = Storage::other;
   bool one_host = true;          // all ranks are on it
@@ -61,13 +61,13 @@ struct File : base::Object {
   CollectiveAccess* first = nullptr;  // collective accesses in their order: the first is under way
   CollectiveAccess* last = nullptr;
   // Memory of collective accesses in two phases, kept for the next one. Rounds use them in turn.
-  struct Room {
+  struct PhaseMemory {
     Bytes window;
     Bytes stage;
     int64_t window_bytes = 0;
     int64_t stage_bytes = 0;
   };
-  Room rooms[2];
+  PhaseMemory phase_memory[2];
   std::unique_ptr<Tally> tally;  // counts where WEFT_IO_STATS is on, or nullptr
   base::Lock guard;              // one atomic access of this process at a time: locks are the open file's
 

@@ -13,7 +13,7 @@ constexpr const char* choices[] = {"automatic", "enable", "disable"};
 
 struct ChoiceRow {
   const char* key;
-  Choice Hints::*value;
+  HintChoice Hints::*value;
 };
 constexpr ChoiceRow choice_rows[] = {
     {"romio_cb_read", &Hints::collective_reads},
@@ -47,10 +47,10 @@ constexpr StripingRow striping_rows[] = {
     {{"start_iodevice", nullptr, 0, UINT16_MAX, base::Unit::none}, &Striping::first},
 };
 
-bool read_choice(const std::string& text, Choice& value) {
+bool read_choice(const std::string& text, HintChoice& value) {
   for (int i = 0; i < 3; ++i) {
     if (text == choices[i]) {
-      value = static_cast<Choice>(i);
+      value = static_cast<HintChoice>(i);
       return true;
     }
   }
@@ -119,7 +119,7 @@ std::vector<std::string> take_hints(Hints& hints, const FindHint& find, bool ope
   take("collective_buffering", [&](const std::string& text) {
     bool wanted = false;
     if (!read_truth(text, wanted)) return false;
-    hints.collective_reads = hints.collective_writes = wanted ? Choice::enable : Choice::disable;
+    hints.collective_reads = hints.collective_writes = wanted ? HintChoice::enable : HintChoice::disable;
     return true;
   });
   take("cb_config_list", [&](const std::string& text) { return read_config(text, hints.per_host); });

@@ -15,18 +15,18 @@
 
 namespace weft::io {
 
-enum class Choice : uint8_t { automatic, enable, disable };
+enum class HintChoice : uint8_t { automatic, enable, disable };
 
 struct Hints {
-  Choice collective_reads = Choice::automatic;   // romio_cb_read: two phases
-  Choice collective_writes = Choice::automatic;  // romio_cb_write
-  Choice sieve_reads = Choice::automatic;        // romio_ds_read
-  Choice sieve_writes = Choice::automatic;       // romio_ds_write; automatic is disable, see docs/guide/files.md
-  int64_t aggregators = 0;                       // cb_nodes; 0: as many as placement says
-  int64_t collective_buffer = 16 << 20;          // cb_buffer_size, of each aggregator
-  int64_t per_host = 0;                          // cb_config_list: aggregators on a host; 0: not given
-  int64_t read_buffer = 4 << 20;                 // ind_rd_buffer_size
-  int64_t write_buffer = 512 << 10;              // ind_wr_buffer_size
+  HintChoice collective_reads = HintChoice::automatic;   // romio_cb_read: two phases
+  HintChoice collective_writes = HintChoice::automatic;  // romio_cb_write
+  HintChoice sieve_reads = HintChoice::automatic;        // romio_ds_read
+  HintChoice sieve_writes = HintChoice::automatic;  // romio_ds_write; automatic is disable, see docs/guide/files.md
+  int64_t aggregators = 0;                          // cb_nodes; 0: as many as placement says
+  int64_t collective_buffer = 16 << 20;             // cb_buffer_size, of each aggregator
+  int64_t per_host = 0;                             // cb_config_list: aggregators on a host; 0: not given
+  int64_t read_buffer = 4 << 20;                    // ind_rd_buffer_size
+  int64_t write_buffer = 512 << 10;                 // ind_wr_buffer_size
   int64_t block = 0;           // striping_unit: domains begin at multiples; 0: the file system's block
   int64_t permissions = -1;    // file_perm, octal; -1: 0666 less the umask
   bool direct_reads = false;   // direct_read: past the page cache

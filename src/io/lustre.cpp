@@ -13,7 +13,7 @@ namespace {
 
 struct llapi_layout;  // Lustre's own
 
-struct Library {
+struct LustreLibrary {
   llapi_layout* (*alloc)();
   void (*free)(llapi_layout* layout);
   int (*set_count)(llapi_layout* layout, uint64_t count);
@@ -25,7 +25,7 @@ struct Library {
   int (*size)(const llapi_layout* layout, uint64_t* bytes);
 };
 
-bool load(Library& l) {
+bool load(LustreLibrary& l) {
   void* handle = dlopen("liblustreapi.so.1", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) handle = dlopen("liblustreapi.so", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return false;
@@ -43,8 +43,8 @@ bool load(Library& l) {
 }
 
 // nullptr: it is not installed, or too old (it has layouts since Lustre 2.7).
-const Library* library() {
-  static constinit Library loaded{};
+const LustreLibrary* library() {
+  static constinit LustreLibrary loaded{};
   static const bool there = load(loaded);
   return there ? &loaded : nullptr;
 }
@@ -52,9 +52,9 @@ const Library* library() {
 }  // namespace
 
 int create_striped(const std::string& path, int flags, mode_t mode, Striping& striping, int64_t unit) {
-  const Library* l = library();
+  const LustreLibrary* l = library();
   if (l == nullptr) {
-    striping.outcome = Striping::Outcome::no_library;
+    striping.outcome = Striping::HintOutcome::no_library;
     return -1;
   }
   llapi_layout* layout = l->alloc();
@@ -64,7 +64,7 @@ int create_striped(const std::string& path, int flags, mode_t mode, Striping& st
   if (good && striping.first >= 0) good = l->set_first(layout, 0, static_cast<uint64_t>(striping.first)) == 0;
   const int fd = good ? l->open(path.c_str(), flags, mode, layout) : -1;
   if (fd < 0) {
-    striping.outcome = Striping::Outcome::refused;
+    striping.outcome = Striping::HintOutcome::refused;
     striping.error = errno;
   }
   if (layout != nullptr) l->free(layout);
@@ -72,7 +72,7 @@ int create_striped(const std::string& path, int flags, mode_t mode, Striping& st
 }
 
 void look_up_striping(int fd, Striping& striping, int64_t& unit) {
-  const Library* l = library();
+  const LustreLibrary* l = library();
   llapi_layout* layout = l != nullptr ? l->of_file(fd, 0) : nullptr;
   if (layout == nullptr) return;
   uint64_t count = 0;
@@ -86,15 +86,15 @@ void look_up_striping(int fd, Striping& striping, int64_t& unit) {
 
 std::string describe(const Striping& striping) {
   switch (striping.outcome) {
-    case Striping::Outcome::none:
+    case Striping::HintOutcome::none:
       return "";
-    case Striping::Outcome::not_lustre:
+    case Striping::HintOutcome::not_lustre:
       return "hints not used: the file is not on Lustre";
-    case Striping::Outcome::no_library:
+    case Striping::HintOutcome::no_library:
       return "hints not used: liblustreapi.so.1 is not installed; the file is striped as its folder says";
-    case Striping::Outcome::exists:
+    case Striping::HintOutcome::exists:
       return "hints not used: the file was there before";
-    case Striping::Outcome::refused:
+    case Striping::HintOutcome::refused:
       return "hints not used: Lustre refused them (errno " + std::to_string(striping.error) +
              "); the file is striped as its folder says";
   }

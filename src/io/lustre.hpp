@@ -13,7 +13,7 @@ namespace weft::io {
 
 struct Striping {
   // The fate of the hints.
-  enum class Outcome : int32_t {
+  enum class HintOutcome : int32_t {
     none,        // there were none, or they are in force
     not_lustre,  // the file is elsewhere
     no_library,  // liblustreapi is not installed
@@ -23,7 +23,7 @@ struct Striping {
 
   int64_t count = 0;   // striping_factor: targets that the file is spread over; 0: as the folder says
   int64_t first = -1;  // start_iodevice: the number of the first of them; -1: Lustre chooses
-  Outcome outcome = Outcome::none;
+  HintOutcome outcome = HintOutcome::none;
   int32_t error = 0;  // errno
 
   [[nodiscard]] bool wanted() const { return count != 0 || first >= 0; }

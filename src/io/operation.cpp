@@ -6,12 +6,12 @@
 
 namespace weft::io {
 
-Operation::Operation(File& file, core::Request& request, bool writes, int64_t position, const Memory& memory)
+FileOperation::FileOperation(File& file, core::Request& request, bool writes, int64_t position, const Memory& memory)
     : file_(file), request_(request), writes_(writes), view_(file.view), position_(position), memory_(memory) {
   file.pending.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Operation::start() {
+void FileOperation::start() {
   if (is_small_piece()) {
     if (file_.in_memory) return run();
     if (read_cached(file_.disk(), piece_.data, piece_.bytes, piece_.offset)) return end_whole();
@@ -22,7 +22,7 @@ void Operation::start() {
 }
 
 // A small read in one piece, of the file and of memory: sets the piece.
-bool Operation::is_small_piece() {
+bool FileOperation::is_small_piece() {
   const int64_t bytes = memory_.bytes();
   if (writes_ || bytes == 0 || bytes > largest_piece || !memory_.is_contiguous()) return false;
   if (!file_.regular || file_.locks() || file_.direct.moves(false)) return false;
@@ -33,18 +33,18 @@ bool Operation::is_small_piece() {
   return true;
 }
 
-void Operation::read() {
+void FileOperation::read() {
   if (file_.tally != nullptr) file_.tally->call(false, piece_.offset, piece_.bytes, base::now_ns() - began_ns_);
   end_whole();
 }
 
-void Operation::end_whole() {
+void FileOperation::end_whole() {
   count_access(file_, false, view_, position_, piece_.bytes, false, false);
   request_.received = piece_.bytes;
   end();
 }
 
-void Operation::run() {
+void FileOperation::run() {
   int64_t done = 0;
   result_ = access_at(file_, writes_, view_, position_, memory_, done);
   request_.received = done;
@@ -53,7 +53,7 @@ void Operation::run() {
   end();
 }
 
-void Operation::end() {
+void FileOperation::end() {
   file_.pending.fetch_sub(1, std::memory_order_release);
   complete_from_worker(request_);
 }

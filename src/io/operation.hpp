@@ -13,10 +13,10 @@
 namespace weft::io {
 
 // Lives as long as its request, whose owner it is.
-class Operation final : public PieceJob {
+class FileOperation final : public PieceJob {
  public:
-  Operation(File& file, core::Request& request, bool writes, int64_t position, const Memory& memory);
-  ~Operation() override = default;
+  FileOperation(File& file, core::Request& request, bool writes, int64_t position, const Memory& memory);
+  ~FileOperation() override = default;
   // The request may be over, and this object gone, when it returns.
   void start();
   void run() override;

@@ -22,7 +22,7 @@ coll::Block bytes_at(void* data, int64_t bytes) {
   return {data, bytes, &datatype::byte_type};
 }
 
-bool overlap(const Range& a, const Range& b) {
+bool overlap(const ByteRange& a, const ByteRange& b) {
   return a.low < b.high && b.low < a.high && a.bytes() > 0 && b.bytes() > 0;
 }
 
@@ -61,7 +61,7 @@ std::vector<int32_t> choose_aggregators(const core::Comm& comm, const Hints& hin
 }
 
 Phases::Phases(File& file, bool writes, const View& view, int64_t position, const Memory& memory, int64_t bytes,
-               const Range& whole, std::vector<Range> spans)
+               const ByteRange& whole, std::vector<ByteRange> spans)
     : file_(file), writes_(writes), view_(view), memory_(memory), rank_spans_(std::move(spans)) {
   const core::Comm& comm = *file.comm;
   aggregators_ = choose_aggregators(comm, file.hints, whole.bytes());
@@ -82,19 +82,19 @@ Phases::Phases(File& file, bool writes, const View& view, int64_t position, cons
     if (!overlap(rank_spans_[static_cast<size_t>(r)], domain(domain_))) continue;
     sources_.push_back({.rank = r});
     if (r != comm.rank) continue;
-    for (const Target& target : targets_) {
+    for (const DataTarget& target : targets_) {
       if (target.rank == r) sources_.back().groups = target.groups;
     }
   }
 }
 
-Range Phases::domain(int32_t index) const {
+ByteRange Phases::domain(int32_t index) const {
   const int64_t low = base_ + index * domain_bytes_;
   return {std::min(low, end_), std::min(low + domain_bytes_, end_)};
 }
 
-Range Phases::window(int32_t index, int64_t round) const {
-  const Range all = domain(index);
+ByteRange Phases::window(int32_t index, int64_t round) const {
+  const ByteRange all = domain(index);
   const int64_t bytes = file_.hints.collective_buffer;
   const int64_t low = std::min(all.low + round * bytes, all.high);
   return {low, std::min(low + bytes, all.high)};
@@ -102,7 +102,7 @@ Range Phases::window(int32_t index, int64_t round) const {
 
 // Our runs, by the domain that they lie in.
 void Phases::list_ours(int64_t position, int64_t bytes) {
-  const Range& ours = rank_spans_[static_cast<size_t>(file_.comm->rank)];
+  const ByteRange& ours = rank_spans_[static_cast<size_t>(file_.comm->rank)];
   for (size_t i = 0; i < aggregators_.size(); ++i) {
     const auto index = static_cast<int32_t>(i);
     if (overlap(ours, domain(index))) targets_.push_back({.rank = aggregators_[i], .domain = index});
@@ -126,7 +126,7 @@ void Phases::list_ours(int64_t position, int64_t bytes) {
       }
     }
   }
-  for (Target& target : targets_) {
+  for (DataTarget& target : targets_) {
     target.head.count = static_cast<int64_t>(target.groups.size());
     const size_t inlined = std::min<size_t>(target.groups.size(), inline_groups);
     std::copy_n(target.groups.begin(), inlined, target.head.first);
@@ -138,7 +138,7 @@ void Phases::exchange_heads(coll::Schedule& way) {
   for (Source& source : sources_) {
     if (source.rank != file_.comm->rank) way.receive(bytes_at(&source.head, sizeof source.head), source.rank);
   }
-  for (Target& target : targets_) {
+  for (DataTarget& target : targets_) {
     if (target.rank != file_.comm->rank) way.send(bytes_at(&target.head, sizeof target.head), target.rank);
   }
 }
@@ -157,7 +157,7 @@ void Phases::exchange_lists(coll::Schedule& way) {
     if (more <= 0) continue;
     way.receive(bytes_at(&source.groups[inline_groups], more * static_cast<int64_t>(sizeof(StridedRuns))), source.rank);
   }
-  for (Target& target : targets_) {
+  for (DataTarget& target : targets_) {
     const int64_t more = target.head.count - inline_groups;
     if (target.rank == file_.comm->rank || more <= 0) continue;
     way.send(bytes_at(&target.groups[inline_groups], more * static_cast<int64_t>(sizeof(StridedRuns))), target.rank);
@@ -166,7 +166,7 @@ void Phases::exchange_lists(coll::Schedule& way) {
 
 void Phases::take_lists() {
   for (Source& source : sources_) {
-    const Range range = domain(domain_);
+    const ByteRange range = domain(domain_);
     if (!are_sound(source.groups, range.low, range.high)) {
       note(failure(internal_error, Act::exchange));
       source.groups.clear();
@@ -189,14 +189,14 @@ bool grow(Bytes& memory, int64_t& room, int64_t bytes) {
 
 void Phases::prepare() {
   Round& now = round(prepared_);
-  now = {.range = aggregates() ? window(domain_, prepared_) : Range{}, .late = result_.failed()};
-  for (Target& target : targets_) {
+  now = {.range = aggregates() ? window(domain_, prepared_) : ByteRange{}, .late = result_.failed()};
+  for (DataTarget& target : targets_) {
     const int64_t bytes = target.cursor.skip(window(target.domain, prepared_).high);
     now.targets.push_back({.rank = target.rank, .position = target.position, .bytes = bytes});
     target.position += bytes;
   }
   for (Source& source : sources_) {
-    Incoming in{.rank = source.rank, .cursor = source.cursor};
+    IncomingData in{.rank = source.rank, .cursor = source.cursor};
     Cursor first = source.cursor;
     in.bytes = source.cursor.skip(now.range.high);
     Run run{};
@@ -204,23 +204,23 @@ void Phases::prepare() {
     in.at = run.offset - now.range.low;
     now.sources.push_back(in);
   }
-  place(now, file_.rooms[prepared_ % 2]);
+  place(now, file_.phase_memory[prepared_ % 2]);
   ++prepared_;
 }
 
 // The memory of a round's data.
-void Phases::place(Round& round, File::Room& room) {
+void Phases::place(Round& round, File::PhaseMemory& room) {
   const int32_t rank = file_.comm->rank;
   int64_t staged = 0;
-  for (const Outgoing& target : round.targets) staged += memory_.is_contiguous() ? 0 : target.bytes;
-  for (const Incoming& source : round.sources) staged += source.rank != rank && !source.direct ? source.bytes : 0;
+  for (const OutgoingData& target : round.targets) staged += memory_.is_contiguous() ? 0 : target.bytes;
+  for (const IncomingData& source : round.sources) staged += source.rank != rank && !source.direct ? source.bytes : 0;
   const int64_t bytes = round.range.bytes();
   round.broken = !grow(room.window, room.window_bytes, bytes) || !grow(room.stage, room.stage_bytes, staged);
   if (round.broken) note({.error = no_memory, .system = ENOMEM, .act = Act::buffer, .bytes = bytes + staged});
   round.window = room.window.get();
   char* free = room.stage.get();
   char* own = nullptr;
-  for (Outgoing& target : round.targets) {
+  for (OutgoingData& target : round.targets) {
     if (memory_.is_contiguous()) {
       target.data = memory_.at(target.position);
     } else {
@@ -229,7 +229,7 @@ void Phases::place(Round& round, File::Room& room) {
     }
     if (target.rank == rank) own = target.data;
   }
-  for (Incoming& source : round.sources) {
+  for (IncomingData& source : round.sources) {
     if (source.rank == rank) {
       source.data = own;
       source.direct = false;  // its data are copied, not received
@@ -245,11 +245,11 @@ void Phases::place(Round& round, File::Room& room) {
 void Phases::exchange(coll::Schedule& way) {
   const Round& now = round(exchanged_);
   if (writes_ && !memory_.is_contiguous() && !now.broken) {
-    for (const Outgoing& target : now.targets) memory_.take_out(target.position, target.data, target.bytes);
+    for (const OutgoingData& target : now.targets) memory_.take_out(target.position, target.data, target.bytes);
     if (memory_.copy_failed()) note(failure(other_error, Act::copy));
   }
   // Without memory the messages have no data, and a receiver of more says that they were cut off.
-  for (const Incoming& source : now.sources) {
+  for (const IncomingData& source : now.sources) {
     if (source.rank == file_.comm->rank || source.bytes == 0) continue;
     const coll::Block block = bytes_at(source.data, now.broken ? 0 : source.bytes);
     if (writes_) {
@@ -258,7 +258,7 @@ void Phases::exchange(coll::Schedule& way) {
       way.send(block, source.rank);
     }
   }
-  for (const Outgoing& target : now.targets) {
+  for (const OutgoingData& target : now.targets) {
     if (target.rank == file_.comm->rank || target.bytes == 0) continue;
     const coll::Block block = bytes_at(target.data, now.broken && !memory_.is_contiguous() ? 0 : target.bytes);
     if (writes_) {
@@ -272,7 +272,7 @@ void Phases::exchange(coll::Schedule& way) {
 void Phases::exchanged() {
   const Round& now = round(exchanged_++);
   if (writes_ || memory_.is_contiguous() || now.broken) return;
-  for (const Outgoing& target : now.targets) memory_.put_in(target.position, target.data, target.bytes);
+  for (const OutgoingData& target : now.targets) memory_.put_in(target.position, target.data, target.bytes);
   if (memory_.copy_failed()) note(failure(other_error, Act::copy));
 }
 
@@ -304,7 +304,7 @@ void Phases::accessed() {
 // The runs of all sources in the window, rising; those with at most `gap` bytes between them are one.
 void Phases::find_spans(Round& round, int64_t gap) {
   std::vector<Run>& spans = round.spans;
-  for (const Incoming& source : round.sources) {
+  for (const IncomingData& source : round.sources) {
     if (source.bytes == 0) continue;
     const auto middle = static_cast<std::ptrdiff_t>(spans.size());
     Cursor cursor = source.cursor;
@@ -334,7 +334,7 @@ void Phases::find_spans(Round& round, int64_t gap) {
 
 // Data that two ranks write to the same bytes are those of the higher one.
 void Phases::fill_window(const Round& round) {
-  for (const Incoming& source : round.sources) {
+  for (const IncomingData& source : round.sources) {
     if (source.bytes == 0 || source.direct) continue;
     const char* from = source.data;
     Cursor cursor = source.cursor;
@@ -368,7 +368,7 @@ void Phases::read_window(Round& round) {
 }
 
 void Phases::empty_window(const Round& round) {
-  for (const Incoming& source : round.sources) {
+  for (const IncomingData& source : round.sources) {
     if (source.bytes == 0 || source.direct) continue;
     char* to = source.data;
     Cursor cursor = source.cursor;

@@ -15,7 +15,7 @@
 namespace weft::io {
 
 // Bytes [low, high) of the file.
-struct Range {
+struct ByteRange {
   int64_t low = 0;
   int64_t high = 0;
   [[nodiscard]] int64_t bytes() const { return high - low; }
@@ -29,7 +29,7 @@ class Phases {
   // All accesses lie in `whole`; of reads nothing lies behind the end of the file. `bytes` of the stream from
   // `position` on are ours; `spans`: each rank's access, from its first byte to its last.
   Phases(File& file, bool writes, const View& view, int64_t position, const Memory& memory, int64_t bytes,
-         const Range& whole, std::vector<Range> spans);
+         const ByteRange& whole, std::vector<ByteRange> spans);
 
   [[nodiscard]] int64_t rounds() const { return rounds_; }
   [[nodiscard]] bool aggregates() const { return domain_ >= 0; }
@@ -54,28 +54,28 @@ class Phases {
 
  private:
   static constexpr int inline_groups = 2;
-  struct Head {
+  struct RunsHead {
     int64_t count;
     StridedRuns first[inline_groups];
   };
   // A rank whose data this aggregator moves.
   struct Source {
     int32_t rank;
-    Head head{};
+    RunsHead head{};
     std::vector<StridedRuns> groups;
     Cursor cursor;  // at the beginning of the next window
   };
   // An aggregator that moves data of this rank.
-  struct Target {
+  struct DataTarget {
     int32_t rank;
     int32_t domain;
     std::vector<StridedRuns> groups;
-    Head head{};
+    RunsHead head{};
     Cursor cursor;         // at the beginning of the next window
     int64_t position = 0;  // of that in the stream of our memory
   };
   // The data of a source in a round.
-  struct Incoming {
+  struct IncomingData {
     int32_t rank;
     Cursor cursor;         // at the beginning of the window
     char* data = nullptr;  // packed
@@ -83,17 +83,17 @@ class Phases {
     int64_t at = 0;       // of the first run in the window
     bool direct = false;  // the data lie in the window itself
   };
-  struct Outgoing {
+  struct OutgoingData {
     int32_t rank;
     int64_t position = 0;
     char* data = nullptr;
     int64_t bytes = 0;
   };
   struct Round {
-    Range range;             // of the window of our domain
+    ByteRange range;         // of the window of our domain
     char* window = nullptr;  // its bytes
-    std::vector<Incoming> sources;
-    std::vector<Outgoing> targets;
+    std::vector<IncomingData> sources;
+    std::vector<OutgoingData> targets;
     bool broken = false;  // there is no memory: messages are empty
     bool late = false;    // an earlier round has failed
     // By access().
@@ -102,10 +102,10 @@ class Phases {
     int64_t end_found = INT64_MAX;
   };
 
-  [[nodiscard]] Range domain(int32_t index) const;
-  [[nodiscard]] Range window(int32_t index, int64_t round) const;
+  [[nodiscard]] ByteRange domain(int32_t index) const;
+  [[nodiscard]] ByteRange window(int32_t index, int64_t round) const;
   void list_ours(int64_t position, int64_t bytes);
-  void place(Round& round, File::Room& room);
+  void place(Round& round, File::PhaseMemory& room);
   [[nodiscard]] Round& round(int64_t number) { return under_way_[number % 2]; }
   static void fill_window(const Round& round);
   void write_window(Round& round);
@@ -118,7 +118,7 @@ class Phases {
   const bool writes_;
   const View view_;
   const Memory memory_;
-  const std::vector<Range> rank_spans_;
+  const std::vector<ByteRange> rank_spans_;
   std::vector<int32_t> aggregators_;
   int64_t base_ = 0;  // where the first domain begins
   int64_t domain_bytes_ = 0;
@@ -130,7 +130,7 @@ class Phases {
   int64_t accessed_ = 0;
   Round under_way_[2];
   std::vector<Source> sources_;
-  std::vector<Target> targets_;
+  std::vector<DataTarget> targets_;
   Result result_;
   int64_t end_found_ = INT64_MAX;
 };

@@ -25,7 +25,7 @@ class ReadsUnderWay {
   // The tag of a read; there are fewer than `most`.
   [[nodiscard]] uint64_t add(PieceJob& job) {
     const uint32_t index = free_;
-    Slot& slot = slots_[index];
+    ReadSlot& slot = slots_[index];
     free_ = slot.next_free;
     slot.job = &job;
     ++slot.turn;
@@ -37,7 +37,7 @@ class ReadsUnderWay {
   [[nodiscard]] PieceJob* end(uint64_t tag) {
     const auto index = static_cast<uint32_t>(tag & 0xffffffff);
     if (index >= most || slots_[index].job == nullptr || tag_of(index) != tag) return nullptr;
-    Slot& slot = slots_[index];
+    ReadSlot& slot = slots_[index];
     PieceJob* job = slot.job;
     slot.job = nullptr;
     slot.next_free = free_;
@@ -47,7 +47,7 @@ class ReadsUnderWay {
   }
 
  private:
-  struct Slot {
+  struct ReadSlot {
     PieceJob* job = nullptr;
     uint32_t turn = 0;  // reads that had the slot
     uint32_t next_free = 0;
@@ -55,7 +55,7 @@ class ReadsUnderWay {
 
   [[nodiscard]] uint64_t tag_of(uint32_t index) const { return uint64_t{slots_[index].turn} << 32 | index; }
 
-  Slot slots_[most];
+  ReadSlot slots_[most];
   uint32_t free_ = 0;
   uint32_t count_ = 0;
 };

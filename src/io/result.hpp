@@ -11,7 +11,7 @@
 namespace weft::io {
 
 // The standard's error classes that this layer finds; src/mpi asserts that the values are the standard's.
-enum Error : int32_t {
+enum FileError : int32_t {
   no_error = 0,
   wrong_argument = 13,
   other_error = 16,

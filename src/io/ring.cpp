@@ -53,8 +53,8 @@ class Ring {
  public:
   bool submit(PieceJob& job) {
     std::lock_guard guard(lock_);
-    if (state_ == State::unknown) state_ = start() ? State::open : State::refused;
-    if (state_ != State::open || !ring_doorbell()) return false;
+    if (state_ == RingState::unknown) state_ = start() ? RingState::open : RingState::refused;
+    if (state_ != RingState::open || !ring_doorbell()) return false;
     job.next_piece_ = nullptr;
     (last_ != nullptr ? last_->next_piece_ : first_) = &job;
     last_ = &job;
@@ -74,13 +74,13 @@ class Ring {
     }
     pthread_join(thread_, nullptr);
     close_doorbell();
-    state_ = State::unknown;
+    state_ = RingState::unknown;
     has_thread_ = false;
     ends_ = false;
   }
 
  private:
-  enum class State : uint8_t { unknown, open, refused };
+  enum class RingState : uint8_t { unknown, open, refused };
 
   // With the lock.
   bool start() {
@@ -102,7 +102,7 @@ class Ring {
   bool ring_doorbell() {
     if (!asleep_) return true;
     const int fd = ringing_.number();
-    if (fd < 0) state_ = State::refused;
+    if (fd < 0) state_ = RingState::refused;
     if (fd < 0) return false;
     asleep_ = false;
     const char one = 1;
@@ -131,7 +131,7 @@ class Ring {
     PieceJob* job = nullptr;
     {
       std::lock_guard guard(lock_);
-      state_ = State::refused;
+      state_ = RingState::refused;
       job = std::exchange(first_, nullptr);
       last_ = nullptr;
     }
@@ -167,7 +167,7 @@ class Ring {
     const int fd = hearing_.number();
     if (fd >= 0) return ::read(fd, rings, sizeof rings) > 0;
     std::lock_guard guard(lock_);
-    state_ = State::refused;
+    state_ = RingState::refused;
     return false;
   }
 
@@ -182,7 +182,7 @@ class Ring {
                    reads_.add(job));
     }
     asleep_ = true;
-    return reads_.count() > 0 || (state_ == State::open && !ends_);
+    return reads_.count() > 0 || (state_ == RingState::open && !ends_);
   }
 
   void end(uint64_t tag, int32_t result) {
@@ -206,7 +206,7 @@ class Ring {
   bool hand_back(int error) {
     if (error != EAGAIN && error != EBUSY && error != ENOMEM) {
       std::lock_guard guard(lock_);
-      state_ = State::refused;
+      state_ = RingState::refused;
     }
     bool doorbell = false;
     for (uint64_t tag = 0; kernel_.take_back(tag);) {
@@ -219,7 +219,7 @@ class Ring {
   }
 
   std::mutex lock_;  // of the members up to the gap
-  State state_ = State::unknown;
+  RingState state_ = RingState::unknown;
   bool has_thread_ = false;
   bool ends_ = false;
   bool asleep_ = false;  // the thread looks at the queue when the doorbell rings

@@ -21,7 +21,7 @@
 namespace weft::io {
 
 // Bytes of the file, and memory for them.
-struct Piece {
+struct FilePiece {
   int fd;
   void* data;
   int64_t bytes;
@@ -31,14 +31,14 @@ struct Piece {
 // Workers copy larger reads faster than one thread would.
 inline constexpr int64_t largest_piece = 64 << 10;
 
-class PieceJob : public Job {
+class PieceJob : public WorkerJob {
  public:
   // All of the piece was read. On the ring's thread. The job may be gone afterwards.
   virtual void read() = 0;
 
  protected:
   ~PieceJob() override = default;
-  Piece piece_{};  // before it is submitted
+  FilePiece piece_{};  // before it is submitted
 
  private:
   friend class Ring;

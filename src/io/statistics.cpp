@@ -30,7 +30,7 @@ constinit base::TextSetting json_path{
     {.name = "WEFT_IO_STATS_FILE", .help = "with WEFT_IO_STATS: a file that gets each report as a line of JSON"}};
 WEFT_SETTING(json_path);
 
-void append_json(const Report& report) {
+void append_json(const FileReport& report) {
   const char* path = json_path.value();
   if (*path == '\0') return;
   FILE* file = fopen(path, "ae");
@@ -46,7 +46,7 @@ void append_json(const Report& report) {
 struct Extremes {
   int64_t disk_ns;      // negative: the most
   int64_t exchange_ns;  // negative
-  struct Reach {
+  struct RangeExtremes {
     int64_t low;
     int64_t high;    // negative
     int64_t stride;  // negative
@@ -84,7 +84,7 @@ void report_collectively(File& file) {
   least.disk_ns = -(ours.numbers.reads.disk_ns + ours.numbers.writes.disk_ns);
   least.exchange_ns = -ours.numbers.exchange_ns;
   for (const int side : {0, 1}) {
-    const Tally::Reach& reach = tally.reach(side == 1);
+    const Tally::FileRange& reach = tally.reach(side == 1);
     least.reach[side] = {reach.low, -reach.high, -reach.stride};
     ours.spans[side] = reach.low < reach.high ? reach.high - reach.low : 0;
   }
@@ -95,17 +95,17 @@ void report_collectively(File& file) {
   if (coll::allreduce(comm, &ours, &sums, sum_numbers, sum_of_numbers()) != core::no_error) return;
   if (coll::allreduce(comm, &least, &extremes, extreme_numbers, smaller_number()) != core::no_error) return;
   if (comm.rank != 0) return;
-  Report report{.path = file.path,
-                .ranks = comm.size,
-                .seconds = static_cast<double>(open_ns) * 1e-9,
-                .hints = file.hints,
-                .exchanged_below = file.exchanged_below(),
-                .all = sums.numbers,
-                .slowest_disk_ns = -extremes.disk_ns,
-                .slowest_exchange_ns = -extremes.exchange_ns};
+  FileReport report{.path = file.path,
+                    .ranks = comm.size,
+                    .seconds = static_cast<double>(open_ns) * 1e-9,
+                    .hints = file.hints,
+                    .exchanged_below = file.exchanged_below(),
+                    .all = sums.numbers,
+                    .slowest_disk_ns = -extremes.disk_ns,
+                    .slowest_exchange_ns = -extremes.exchange_ns};
   int64_t range = 0;
   for (const int side : {0, 1}) {
-    const Extremes::Reach& reach = extremes.reach[side];
+    const Extremes::RangeExtremes& reach = extremes.reach[side];
     if (reach.low >= -reach.high) continue;  // nobody read, or nobody wrote
     report.reached[side] = {reach.low, -reach.high, sums.spans[side], -reach.stride};
     range = std::max(range, -reach.high - reach.low);

@@ -19,7 +19,7 @@ void begin_statistics(File& file);
 void report_collectively(File& file);
 
 // All ranks' numbers of a file.
-struct Report {
+struct FileReport {
   std::string path;
   int32_t ranks = 1;
   double seconds = 0;  // from open to close
@@ -38,9 +38,9 @@ struct Report {
   } reached[2];
 };
 
-[[nodiscard]] std::string as_text(const Report& report);
-[[nodiscard]] std::string as_json(const Report& report);
+[[nodiscard]] std::string as_text(const FileReport& report);
+[[nodiscard]] std::string as_json(const FileReport& report);
 // Changes that would help, each with its reason; empty where nothing stands out.
-[[nodiscard]] std::vector<std::string> advice(const Report& report);
+[[nodiscard]] std::vector<std::string> advice(const FileReport& report);
 
 }  // namespace weft::io

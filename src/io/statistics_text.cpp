@@ -34,21 +34,21 @@ long long percent(int64_t part, int64_t whole) {
   return whole == 0 ? 0 : wide((100 * part + whole / 2) / whole);
 }
 
-bool interleaves(const Report::Reached& reached) {
+bool interleaves(const FileReport::Reached& reached) {
   return reached.spans > (reached.high - reached.low) + (reached.high - reached.low) / 2;
 }
 
 // "4096 from 4.0 KiB on": the classes that hold accesses, from the smallest on.
-std::string sizes_text(const Side& side) {
+std::string sizes_text(const AccessTally& side) {
   std::string text;
-  for (int k = 0; k < Side::size_classes; ++k) {
+  for (int k = 0; k < AccessTally::size_classes; ++k) {
     if (side.sizes[k] == 0) continue;
     text += format("%s%lld from %s on", text.empty() ? "" : ", ", wide(side.sizes[k]), shown(int64_t{1} << k).c_str());
   }
   return text;
 }
 
-std::string order_text(const Side& side, const Report::Reached& reached) {
+std::string order_text(const AccessTally& side, const FileReport::Reached& reached) {
   std::string text = format("%lld %% in sequence", percent(side.sequential, side.accesses));
   text += format(", %lld %% strided", percent(side.strided, side.accesses));
   if (reached.stride > 0 && side.strided > 0) text += " by " + shown(reached.stride);
@@ -57,8 +57,8 @@ std::string order_text(const Side& side, const Report::Reached& reached) {
   return text;
 }
 
-std::string side_text(const Report& report, bool writes) {
-  const Side& side = writes ? report.all.writes : report.all.reads;
+std::string side_text(const FileReport& report, bool writes) {
+  const AccessTally& side = writes ? report.all.writes : report.all.reads;
   if (side.accesses == 0) return "";
   std::string text = format(
       "  %-9s %lld accesses of %s each, %s in all: %lld %% collective (%lld %% in two phases), %lld %% with gaps\n",
@@ -76,10 +76,10 @@ std::string side_text(const Report& report, bool writes) {
 constexpr int64_t small = 64 << 10;  // accesses whose system call costs as much as their bytes
 constexpr int64_t many = 64;         // accesses; fewer are not worth a change
 
-void advise(const Report& report, bool writes, std::vector<std::string>& list) {
-  const Side& side = writes ? report.all.writes : report.all.reads;
-  const Report::Reached& reached = report.reached[writes ? 1 : 0];
-  const Choice choice = writes ? report.hints.collective_writes : report.hints.collective_reads;
+void advise(const FileReport& report, bool writes, std::vector<std::string>& list) {
+  const AccessTally& side = writes ? report.all.writes : report.all.reads;
+  const FileReport::Reached& reached = report.reached[writes ? 1 : 0];
+  const HintChoice choice = writes ? report.hints.collective_writes : report.hints.collective_reads;
   const int64_t independent = side.accesses - side.collective;
   const int64_t size = mean(side.bytes, side.accesses);
   const char* verb = writes ? "write" : "read";
@@ -91,7 +91,7 @@ void advise(const Report& report, bool writes, std::vector<std::string>& list) {
         format("most %ss are independent, of %s, and those of the ranks interleave: MPI_File_%s_all would make "
                "%lld call%s of the %lld",
                verb, shown(size).c_str(), verb, wide(calls), calls == 1 ? "" : "s", wide(side.calls)));
-  } else if (side.collective * 2 > side.accesses && side.two_phase == 0 && choice == Choice::disable) {
+  } else if (side.collective * 2 > side.accesses && side.two_phase == 0 && choice == HintChoice::disable) {
     list.push_back(
         format("the hint romio_cb_%s=disable leaves collective %ss of %s to each rank: without it the ranks "
                "would exchange data and %s larger pieces",
@@ -106,11 +106,11 @@ void advise(const Report& report, bool writes, std::vector<std::string>& list) {
   }
 }
 
-std::string side_json(const Report& report, bool writes) {
-  const Side& side = writes ? report.all.writes : report.all.reads;
-  const Report::Reached& reached = report.reached[writes ? 1 : 0];
+std::string side_json(const FileReport& report, bool writes) {
+  const AccessTally& side = writes ? report.all.writes : report.all.reads;
+  const FileReport::Reached& reached = report.reached[writes ? 1 : 0];
   std::string sizes;
-  for (int k = 0; k < Side::size_classes; ++k) {
+  for (int k = 0; k < AccessTally::size_classes; ++k) {
     if (side.sizes[k] == 0) continue;
     sizes += format("%s[%lld, %lld]", sizes.empty() ? "" : ", ", wide(int64_t{1} << k), wide(side.sizes[k]));
   }
@@ -127,14 +127,14 @@ std::string side_json(const Report& report, bool writes) {
 
 }  // namespace
 
-std::vector<std::string> advice(const Report& report) {
+std::vector<std::string> advice(const FileReport& report) {
   std::vector<std::string> list;
   advise(report, true, list);
   advise(report, false, list);
   return list;
 }
 
-std::string as_text(const Report& report) {
+std::string as_text(const FileReport& report) {
   std::string text = "\nWeft: file " + report.path;
   text += format(", %d rank%s, open for %.3f s\n", report.ranks, report.ranks == 1 ? "" : "s", report.seconds);
   const std::string sides = side_text(report, true) + side_text(report, false);
@@ -149,7 +149,7 @@ std::string as_text(const Report& report) {
   return text;
 }
 
-std::string as_json(const Report& report) {
+std::string as_json(const FileReport& report) {
   std::string text = "{\"file\": " + base::json_text(report.path);
   text += format(", \"ranks\": %d, \"seconds\": %.9f, \"aggregators\": %lld, ", report.ranks, report.seconds,
                  wide(report.aggregators));

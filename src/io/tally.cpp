@@ -4,16 +4,16 @@
 
 namespace weft::io {
 
-void Tally::access(bool writes, const Access& one) {
+void Tally::access(bool writes, const AccessRecord& one) {
   std::lock_guard guard(lock_);
-  Side& all = side(writes);
+  AccessTally& all = side(writes);
   ++all.accesses;
   all.bytes += one.bytes;
   all.collective += one.collective ? 1 : 0;
   all.two_phase += one.two_phase ? 1 : 0;
   all.with_gaps += one.end - one.first > one.bytes ? 1 : 0;
-  ++all.sizes[Side::size_class(one.bytes)];
-  Past& past = pasts_[writes ? 1 : 0];
+  ++all.sizes[AccessTally::size_class(one.bytes)];
+  PastAccess& past = pasts_[writes ? 1 : 0];
   past.reach.low = std::min(past.reach.low, one.first);
   past.reach.high = std::max(past.reach.high, one.end);
   const int64_t stride = one.first - past.first;
@@ -42,7 +42,7 @@ void Tally::access(bool writes, const Access& one) {
 void Tally::call(bool writes, int64_t offset, int64_t bytes, uint64_t ns) {
   constexpr int64_t block = 4096;
   std::lock_guard guard(lock_);
-  Side& all = side(writes);
+  AccessTally& all = side(writes);
   ++all.calls;
   all.call_bytes += bytes;
   all.aligned += offset % block == 0 && bytes % block == 0 ? 1 : 0;

@@ -15,7 +15,7 @@
 namespace weft::io {
 
 // Reads, or writes. Members are sums over accesses, and may be added up over ranks.
-struct Side {
+struct AccessTally {
   static constexpr int size_classes = 40;
   // A class holds accesses of 2^k up to 2^(k+1) - 1 bytes; the last one larger ones too.
   [[nodiscard]] static int size_class(int64_t bytes) {
@@ -39,9 +39,9 @@ struct Side {
   int64_t aligned = 0;  // calls that begin and end at multiples of 4096
   int64_t disk_ns = 0;
 };
-constexpr int side_numbers = sizeof(Side) / sizeof(int64_t);
+constexpr int side_numbers = sizeof(AccessTally) / sizeof(int64_t);
 
-struct Access {
+struct AccessRecord {
   int64_t first;  // offset of the first byte
   int64_t end;    // behind the last
   int64_t bytes;  // of data
@@ -53,40 +53,40 @@ struct Access {
 class Tally {
  public:
   struct Numbers {
-    Side reads;
-    Side writes;
+    AccessTally reads;
+    AccessTally writes;
     int64_t exchange_ns = 0;  // of messages of collective accesses
   };
   // The range of the file, and the usual distance of strided accesses.
-  struct Reach {
+  struct FileRange {
     int64_t low = INT64_MAX;
     int64_t high = 0;
     int64_t stride = 0;
   };
 
-  void access(bool writes, const Access& one);
+  void access(bool writes, const AccessRecord& one);
   void call(bool writes, int64_t offset, int64_t bytes, uint64_t ns);
   void exchange(uint64_t ns);
 
   // No access is under way.
   [[nodiscard]] const Numbers& numbers() const { return numbers_; }
-  [[nodiscard]] const Reach& reach(bool writes) const { return pasts_[writes ? 1 : 0].reach; }
+  [[nodiscard]] const FileRange& reach(bool writes) const { return pasts_[writes ? 1 : 0].reach; }
   [[nodiscard]] uint64_t opened_ns() const { return opened_ns_; }
   void opened(uint64_t ns) { opened_ns_ = ns; }
 
  private:
-  struct Past {
-    Reach reach;
+  struct PastAccess {
+    FileRange reach;
     int64_t first = -1;  // of the access before
     int64_t end = 0;
     int64_t stride = 0;
     bool tentative = false;  // the access before began a stride, should another follow at that distance
   };
-  Side& side(bool writes) { return writes ? numbers_.writes : numbers_.reads; }
+  AccessTally& side(bool writes) { return writes ? numbers_.writes : numbers_.reads; }
 
   base::Lock lock_;
   Numbers numbers_;
-  Past pasts_[2];
+  PastAccess pasts_[2];
   uint64_t opened_ns_ = 0;
 };
 

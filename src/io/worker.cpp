@@ -40,7 +40,7 @@ bool start_thread(pthread_t& thread, void* (*body)(void*), void* argument) {
 class Workers {
  public:
   // False: there is no thread for it.
-  bool post(Job& job) {
+  bool post(WorkerJob& job) {
     std::lock_guard guard(lock_);
     if (idle_ <= queued_ && !start()) {
       if (all_.empty()) return false;
@@ -53,7 +53,7 @@ class Workers {
     return true;
   }
 
-  void come_back(Job& job) {
+  void come_back(WorkerJob& job) {
     std::lock_guard guard(lock_);
     job.next_ = back_;
     back_ = &job;
@@ -62,14 +62,14 @@ class Workers {
 
   // By the program's thread.
   bool follow_all() {
-    Job* job = nullptr;
+    WorkerJob* job = nullptr;
     {
       std::lock_guard guard(lock_);
       std::swap(job, back_);
     }
     const bool any = job != nullptr;
     while (job != nullptr) {
-      Job* next = job->next_;
+      WorkerJob* next = job->next_;
       core::gathering.fetch_sub(1, std::memory_order_relaxed);
       job->follow();
       job = next;
@@ -110,7 +110,7 @@ class Workers {
       come_.wait(guard, [&] { return first_ != nullptr || ends_; });
       --idle_;
       if (first_ == nullptr) return;
-      Job* job = first_;
+      WorkerJob* job = first_;
       first_ = job->next_;
       if (first_ == nullptr) last_ = nullptr;
       --queued_;
@@ -123,9 +123,9 @@ class Workers {
   std::mutex lock_;
   std::condition_variable come_;
   std::vector<pthread_t> all_;
-  Job* first_ = nullptr;
-  Job* last_ = nullptr;
-  Job* back_ = nullptr;  // whose follow() is to be called
+  WorkerJob* first_ = nullptr;
+  WorkerJob* last_ = nullptr;
+  WorkerJob* back_ = nullptr;  // whose follow() is to be called
   int64_t idle_ = 0;
   int64_t queued_ = 0;
   bool ends_ = false;
@@ -154,11 +154,11 @@ void wake_program() {
 
 }  // namespace
 
-void post(Job& job) {
+void post(WorkerJob& job) {
   if (!workers().post(job)) job.run();
 }
 
-void come_back(Job& job) {
+void come_back(WorkerJob& job) {
   if (core::threads->concurrent) {
     job.follow();
     return;

@@ -16,11 +16,11 @@ struct Request;
 
 namespace weft::io {
 
-class Job {
+class WorkerJob {
  public:
-  Job() = default;
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
+  WorkerJob() = default;
+  WorkerJob(const WorkerJob&) = delete;
+  WorkerJob& operator=(const WorkerJob&) = delete;
 
   // On a worker. The job may be gone afterwards.
   virtual void run() = 0;
@@ -28,18 +28,18 @@ class Job {
   virtual void follow() {}
 
  protected:
-  virtual ~Job() = default;
+  virtual ~WorkerJob() = default;
 
  private:
   friend class Workers;
-  Job* next_ = nullptr;
+  WorkerJob* next_ = nullptr;
 };
 
 // Has a worker run the job; where no thread can be had, the calling one does.
-void post(Job& job);
+void post(WorkerJob& job);
 
 // By run(), as its last act: has the job's follow() called.
-void come_back(Job& job);
+void come_back(WorkerJob& job);
 
 // By run(), as its last act: completes a request that has no follow-up.
 void complete_from_worker(core::Request& request);

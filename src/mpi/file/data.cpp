@@ -164,7 +164,7 @@ void hold_types(const File& file, const Data& data) {
 }
 
 void end_operation(Request& request) {
-  auto* operation = static_cast<io::Operation*>(request.owner);
+  auto* operation = static_cast<io::FileOperation*>(request.owner);
   release_types(*operation);
   delete operation;
 }
@@ -233,7 +233,7 @@ const char* text_of_file_access(const Request& request) {
   static thread_local std::string text;
   if (request.on_free == end_converted) return static_cast<Converted*>(request.owner)->failure.c_str();
   if (request.on_free == end_operation) {
-    const auto& operation = *static_cast<io::Operation*>(request.owner);
+    const auto& operation = *static_cast<io::FileOperation*>(request.owner);
     text = text_of(operation.result(), operation.path());
   } else {
     const auto& access = *static_cast<io::CollectiveAccess*>(request.owner);
@@ -252,8 +252,9 @@ int start(const DataCall& call, MPI_Request* request) {
   Request* r = coll::new_composite(*file.comm);
   if (r == nullptr) return no_memory(&file, call.function, "a request");
   place(check, data, take_offset(check, call, data));
-  auto* operation =
-      check.failed() ? nullptr : new (std::nothrow) io::Operation(file, *r, call.writes, data.position, data.memory);
+  auto* operation = check.failed() ? nullptr
+                                   : new (std::nothrow)
+                                         io::FileOperation(file, *r, call.writes, data.position, data.memory);
   if (operation == nullptr) {
     core::free_request(r);
     return check.failed() ? check.error() : no_memory(&file, call.function, "an access");

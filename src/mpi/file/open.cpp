@@ -36,7 +36,7 @@ const char* fault_of(int amode) {
   return nullptr;
 }
 
-io::Mode mode_of(int amode) {
+io::OpenMode mode_of(int amode) {
   return {.reads = (amode & MPI_MODE_WRONLY) == 0,
           .writes = (amode & MPI_MODE_RDONLY) == 0,
           .create = (amode & MPI_MODE_CREATE) != 0,
