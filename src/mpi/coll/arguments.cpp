@@ -130,12 +130,12 @@ Blocks take(CollCheck& check, const BlocksArgument& all, int32_t number, std::ve
 namespace {
 
 // From the first to the last byte of a side.
-struct Span {
+struct SideSpan {
   uintptr_t begin = UINTPTR_MAX;
   uintptr_t end = 0;
 };
-Span span_of(const Side& side) {
-  Span span;
+SideSpan span_of(const DataSide& side) {
+  SideSpan span;
   side.visit([&span](const Filled& memory) {
     span.begin = std::min(span.begin, memory.begin);
     span.end = std::max(span.end, memory.end());
@@ -144,7 +144,7 @@ Span span_of(const Side& side) {
 }
 
 // The blocks of one side lie between those of the other, or overlap them.
-[[gnu::cold, gnu::noinline]] void compare_blocks(CollCheck& check, const Side& send, const Side& receive) {
+[[gnu::cold, gnu::noinline]] void compare_blocks(CollCheck& check, const DataSide& send, const DataSide& receive) {
   std::vector<Filled> to;
   receive.visit([&to](const Filled& memory) { to.push_back(memory); });
   std::sort(to.begin(), to.end(), [](const Filled& a, const Filled& b) { return a.begin < b.begin; });
@@ -159,8 +159,8 @@ Span span_of(const Side& side) {
 
 }  // namespace
 
-void check_each_apart(CollCheck& check, const Side& send, const Side& receive) {
-  const Span from = span_of(send), to = span_of(receive);
+void check_each_apart(CollCheck& check, const DataSide& send, const DataSide& receive) {
+  const SideSpan from = span_of(send), to = span_of(receive);
   if (from.begin < to.end && to.begin < from.end) [[unlikely]]
     compare_blocks(check, send, receive);
 }

@@ -19,25 +19,25 @@ class Stands;  // device.hpp
 
 // How a collective operation is called.
 struct Form {
-  enum class Kind : uint8_t { blocking, nonblocking, persistent };
+  enum class CallForm : uint8_t { blocking, nonblocking, persistent };
 
-  Kind kind;
+  CallForm kind;
   const char* function;
   MPI_Info info = MPI_INFO_NULL;  // of the persistent form; its hints are not needed
   MPI_Request* request = nullptr;
   std::unique_ptr<Stands>* stands = nullptr;  // for data on a device: kept by the operation's request
 
-  bool is_blocking() const { return kind == Kind::blocking; }
+  bool is_blocking() const { return kind == CallForm::blocking; }
   bool was_seen() const { return stands != nullptr; }  // by OnDevice: the buffers are the host's now
 };
 inline Form blocking(const char* function) {
-  return {.kind = Form::Kind::blocking, .function = function};
+  return {.kind = Form::CallForm::blocking, .function = function};
 }
 inline Form nonblocking(const char* function, MPI_Request* request) {
-  return {.kind = Form::Kind::nonblocking, .function = function, .request = request};
+  return {.kind = Form::CallForm::nonblocking, .function = function, .request = request};
 }
 inline Form persistent(const char* function, MPI_Info info, MPI_Request* request) {
-  return {.kind = Form::Kind::persistent, .function = function, .info = info, .request = request};
+  return {.kind = Form::CallForm::persistent, .function = function, .info = info, .request = request};
 }
 
 // An operation on a datatype. It keeps what it needs of the operation, which may be freed before it is used: only the
@@ -166,11 +166,11 @@ class CollCheck : public Check, private core::Teller {
 [[nodiscard]] coll::Blocks take(CollCheck& check, const BlocksArgument& all, int32_t number, std::vector<Type*>& types);
 
 // The data that a rank sends or receives: one block, or those of all ranks or neighbours.
-class Side {
+class DataSide {
  public:
-  explicit Side(const coll::Block& block) : block_(&block) {}
-  Side(const coll::Blocks& blocks, int32_t number) : blocks_(&blocks), number_(number) {}
-  Side(const coll::Blocks& blocks, const std::vector<int32_t>& neighbours)
+  explicit DataSide(const coll::Block& block) : block_(&block) {}
+  DataSide(const coll::Blocks& blocks, int32_t number) : blocks_(&blocks), number_(number) {}
+  DataSide(const coll::Blocks& blocks, const std::vector<int32_t>& neighbours)
       : blocks_(&blocks), number_(static_cast<int32_t>(neighbours.size())), neighbours_(neighbours.data()) {}
 
   bool in_place() const { return block_ != nullptr ? block_->in_place() : blocks_->in_place(); }
@@ -200,8 +200,8 @@ class Side {
 };
 
 // No block that is sent may overlap one that is received.
-void check_each_apart(CollCheck& check, const Side& send, const Side& receive);
-inline void check_apart(CollCheck& check, const Side& send, const Side& receive) {
+void check_each_apart(CollCheck& check, const DataSide& send, const DataSide& receive);
+inline void check_apart(CollCheck& check, const DataSide& send, const DataSide& receive) {
   if (check.failed() || send.in_place() || receive.in_place()) return;
   const void *from = nullptr, *to = nullptr;
   uint64_t sent = 0, received = 0;

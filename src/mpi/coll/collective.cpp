@@ -36,7 +36,7 @@ int run_bcast(const Form& form, const DataArgument& data, int root, MPI_Comm com
   if (may_be_on_device(comm)) [[unlikely]] {
     OnDevice there(form, comm);
     DataArgument all = data;
-    if (there.take(all, there.is_root(root) ? Use::sent : Use::received))
+    if (there.take(all, there.is_root(root) ? BufferUse::sent : BufferUse::received))
       return there.run([&] { return run_bcast(there.form(), all, root, comm); });
   }
   CollCheck check(form, comm);
@@ -54,8 +54,8 @@ int run_gather(const Form& form, const DataArgument& data, const BlocksArgument&
     OnDevice there(form, comm);
     DataArgument mine = data;
     BlocksArgument blocks = all;
-    const bool sent = there.take(mine, Use::sent);
-    if ((there.is_root(root) && there.take(blocks, there.size(), Use::received)) || sent)
+    const bool sent = there.take(mine, BufferUse::sent);
+    if ((there.is_root(root) && there.take(blocks, there.size(), BufferUse::received)) || sent)
       return there.run([&] { return run_gather(there.form(), mine, blocks, root, comm); });
   }
   CollCheck check(form, comm);
@@ -70,7 +70,7 @@ int run_gather(const Form& form, const DataArgument& data, const BlocksArgument&
   if (!is_root || data.buffer != MPI_IN_PLACE) mine = take(check, data);
   if (is_root) {
     blocks = take(check, all, check.comm().size, types);
-    check_apart(check, Side(mine), Side(blocks, check.comm().size));
+    check_apart(check, DataSide(mine), DataSide(blocks, check.comm().size));
   } else if (!all.by_rank && !check.failed()) {
     blocks = sized_as(mine);
   }
@@ -84,8 +84,8 @@ int run_scatter(const Form& form, const BlocksArgument& all, const DataArgument&
     OnDevice there(form, comm);
     DataArgument mine = data;
     BlocksArgument blocks = all;
-    const bool received = there.take(mine, Use::received);
-    if ((there.is_root(root) && there.take(blocks, there.size(), Use::sent)) || received)
+    const bool received = there.take(mine, BufferUse::received);
+    if ((there.is_root(root) && there.take(blocks, there.size(), BufferUse::sent)) || received)
       return there.run([&] { return run_scatter(there.form(), blocks, mine, root, comm); });
   }
   CollCheck check(form, comm);
@@ -100,7 +100,7 @@ int run_scatter(const Form& form, const BlocksArgument& all, const DataArgument&
   if (!is_root || data.buffer != MPI_IN_PLACE) mine = take(check, data);
   if (is_root) {
     blocks = take(check, all, check.comm().size, types);
-    check_apart(check, Side(blocks, check.comm().size), Side(mine));
+    check_apart(check, DataSide(blocks, check.comm().size), DataSide(mine));
   } else if (!all.by_rank && !check.failed()) {
     blocks = sized_as(mine);
   }
@@ -114,8 +114,8 @@ int run_allgather(const Form& form, const DataArgument& data, const BlocksArgume
     OnDevice there(form, comm);
     DataArgument mine = data;
     BlocksArgument blocks = all;
-    const bool sent = there.take(mine, Use::sent);
-    if (there.take(blocks, there.size(), Use::received) || sent)
+    const bool sent = there.take(mine, BufferUse::sent);
+    if (there.take(blocks, there.size(), BufferUse::received) || sent)
       return there.run([&] { return run_allgather(there.form(), mine, blocks, comm); });
   }
   CollCheck check(form, comm);
@@ -125,7 +125,7 @@ int run_allgather(const Form& form, const DataArgument& data, const BlocksArgume
   if (data.buffer != MPI_IN_PLACE) mine = take(check, data);
   std::vector<Type*> types;
   const Blocks blocks = take(check, all, check.comm().size, types);
-  check_apart(check, Side(mine), Side(blocks, check.comm().size));
+  check_apart(check, DataSide(mine), DataSide(blocks, check.comm().size));
   if (check.failed()) return check.error();
   if (form.is_blocking()) return check.done(coll::allgather(check.comm(), mine, blocks));
   return launch(check, form, [&](Schedule& s) { coll::plan::allgather(s, mine, blocks); });
@@ -135,8 +135,8 @@ int run_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgum
   if (may_be_on_device(comm)) [[unlikely]] {
     OnDevice there(form, comm);
     BlocksArgument from = send, to = receive;
-    const bool sent = there.take(from, there.size(), Use::sent);
-    if (there.take(to, there.size(), Use::received) || sent)
+    const bool sent = there.take(from, there.size(), BufferUse::sent);
+    if (there.take(to, there.size(), BufferUse::received) || sent)
       return there.run([&] { return run_alltoall(there.form(), from, to, comm); });
   }
   CollCheck check(form, comm);
@@ -148,7 +148,7 @@ int run_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgum
   Blocks from;
   if (!in_place) from = take(check, send, c.size, send_types);
   const Blocks to = take(check, receive, c.size, receive_types);
-  check_apart(check, Side(from, c.size), Side(to, c.size));
+  check_apart(check, DataSide(from, c.size), DataSide(to, c.size));
   if (check.failed()) return check.error();
   if (form.is_blocking()) return check.done(coll::alltoall(check.comm(), from, to));
   return launch(check, form, [&](Schedule& s) { coll::plan::alltoall(s, from, to); });

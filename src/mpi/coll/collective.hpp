@@ -19,8 +19,8 @@ namespace weft::mpi {
 
 // The data that an operation keeps as long as its request lives. The arrays of the call are not needed any more when it
 // returns; types may be freed, so they are held.
-struct Collective {
-  explicit Collective(Comm& comm) : schedule(comm) {}
+struct CollectiveCall {
+  explicit CollectiveCall(Comm& comm) : schedule(comm) {}
 
   coll::Schedule schedule;
   OpReducer reducer;
@@ -31,16 +31,16 @@ struct Collective {
 };
 
 // Makes the request of a planned operation, and starts it unless it is persistent. Takes the collective.
-[[nodiscard]] int launch_planned(CollCheck& check, const Form& form, Collective* collective);
+[[nodiscard]] int launch_planned(CollCheck& check, const Form& form, CollectiveCall* collective);
 
 // Plans an operation for a request: `plan` names the steps to the schedule. A reduction's steps use the reducer they
 // are given, which is a copy.
 template <class Plan>
 [[nodiscard]] int launch(CollCheck& check, const Form& form, const OpReducer& reducer, Plan&& plan) {
-  auto* collective = new (std::nothrow) Collective(check.comm());
+  auto* collective = new (std::nothrow) CollectiveCall(check.comm());
   if (collective != nullptr) {
     collective->reducer = reducer;
-    if (form.kind == Form::Kind::persistent) collective->schedule.repeat();
+    if (form.kind == Form::CallForm::persistent) collective->schedule.repeat();
     plan(collective->schedule, static_cast<const coll::Reducer&>(collective->reducer));
   }
   return launch_planned(check, form, collective);

@@ -9,8 +9,8 @@
 
 namespace weft::mpi {
 
-int Stands::add(std::vector<Twin::Piece> pieces, Use use) {
-  stands_.emplace_back(new (std::nothrow) Stand{Twin(std::move(pieces)), use == Use::received});
+int Stands::add(std::vector<Twin::TwinData> pieces, BufferUse use) {
+  stands_.emplace_back(new (std::nothrow) Stand{Twin(std::move(pieces)), use == BufferUse::received});
   if (stands_.back() == nullptr || !stands_.back()->twin.has_memory()) return MPI_ERR_NO_MEM;
   problem_ = stands_.back()->twin.fetch();
   return problem_.empty() ? MPI_SUCCESS : MPI_ERR_OTHER;
@@ -38,9 +38,9 @@ OnDevice::OnDevice(const Form& form, MPI_Comm comm)
   if (stands_ == nullptr) error_ = MPI_ERR_NO_MEM;
 }
 
-bool OnDevice::replace(const void*& buffer, std::vector<Twin::Piece> pieces, Use use) {
+bool OnDevice::replace(const void*& buffer, std::vector<Twin::TwinData> pieces, BufferUse use) {
   if (comm_ != nullptr && comm_->host_memory) return false;
-  const bool there = std::any_of(pieces.begin(), pieces.end(), [](const Twin::Piece& piece) {
+  const bool there = std::any_of(pieces.begin(), pieces.end(), [](const Twin::TwinData& piece) {
     return datatype::are_on_device(*piece.type, piece.count, piece.buffer);
   });
   if (!there || error_ != MPI_SUCCESS) return there;
@@ -49,15 +49,15 @@ bool OnDevice::replace(const void*& buffer, std::vector<Twin::Piece> pieces, Use
   return true;
 }
 
-bool OnDevice::take(DataArgument& data, Use use) {
+bool OnDevice::take(DataArgument& data, BufferUse use) {
   Operation op;
   if (!good_data(op, data.buffer, data.count, data.datatype) || data.buffer == MPI_IN_PLACE) return false;
   return replace(data.buffer, {{data.buffer, data.count, op.type}}, use);
 }
 
-bool OnDevice::take(BlocksArgument& blocks, int32_t number, Use use) {
+bool OnDevice::take(BlocksArgument& blocks, int32_t number, BufferUse use) {
   if (!blocks.complete || blocks.buffer == MPI_IN_PLACE) return false;
-  std::vector<Twin::Piece> pieces;
+  std::vector<Twin::TwinData> pieces;
   for (int32_t i = 0; i < number; ++i) {
     const int64_t count = blocks.counts[i];
     Operation op;
@@ -77,7 +77,7 @@ bool OnDevice::take(ReductionArgument& data, int64_t sent, int64_t received) {
   if (data.send == MPI_IN_PLACE) received = std::max(sent, received);
   const void* result = data.receive;
   DataArgument mine{data.send, sent, data.datatype}, all{result, received, data.datatype};
-  const bool mine_there = take(mine, Use::sent), all_there = take(all, Use::received);
+  const bool mine_there = take(mine, BufferUse::sent), all_there = take(all, BufferUse::received);
   data.send = mine.buffer;
   data.receive = const_cast<void*>(all.buffer);
   return mine_there || all_there;

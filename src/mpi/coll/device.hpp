@@ -8,7 +8,7 @@
 //   if (may_be_on_device(comm)) [[unlikely]] {
 //     OnDevice there(form, comm);
 //     DataArgument mine = data;
-//     if (there.take(mine, Use::sent)) return there.run([&] { return run_...(there.form(), mine, ..., comm); });
+//     if (there.take(mine, BufferUse::sent)) return there.run([&] { return run_...(there.form(), mine, ..., comm); });
 //   }
 //
 // Arguments that are wrong stay as they are, for the operation to find.
@@ -18,13 +18,13 @@
 
 namespace weft::mpi {
 
-enum class Use : uint8_t { sent, received };  // the operation reads a buffer, or writes it
+enum class BufferUse : uint8_t { sent, received };  // the operation reads a buffer, or writes it
 
 // The host's memory of an operation.
 class Stands {
  public:
   // Of data that are on a device and have been checked; an error class.
-  [[nodiscard]] int add(std::vector<Twin::Piece> pieces, Use use);
+  [[nodiscard]] int add(std::vector<Twin::TwinData> pieces, BufferUse use);
   // The address that stands for one in the buffer added last.
   void* host(const void* address) const { return stands_.back()->twin.host(address); }
 
@@ -56,8 +56,8 @@ class OnDevice {
   OnDevice(const Form& form, MPI_Comm comm);
 
   // Puts host memory in the place of a buffer that is on a device; whether it was, or that failed. Of blocks, `number`.
-  bool take(DataArgument& data, Use use);
-  bool take(BlocksArgument& blocks, int32_t number, Use use);
+  bool take(DataArgument& data, BufferUse use);
+  bool take(BlocksArgument& blocks, int32_t number, BufferUse use);
   bool take(ReductionArgument& data, int64_t sent, int64_t received);
   int32_t size() const { return comm_ == nullptr ? 0 : comm_->size; }
   int32_t rank() const { return comm_ == nullptr ? 0 : comm_->rank; }
@@ -78,7 +78,7 @@ class OnDevice {
   }
 
  private:
-  bool replace(const void*& buffer, std::vector<Twin::Piece> pieces, Use use);
+  bool replace(const void*& buffer, std::vector<Twin::TwinData> pieces, BufferUse use);
   int failed() const;
 
   Comm* comm_;

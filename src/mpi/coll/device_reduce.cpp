@@ -28,15 +28,15 @@ constexpr int64_t least_bytes = int64_t{32} << 10;
 constexpr int64_t least_in_turns = int64_t{1} << 20;
 
 // A buffer as others find it. It comes from another process: here() checks it.
-struct Place {
+struct SharedBuffer {
   uint64_t address;
   device::Shared shared;
 };
 
-struct Offer {
+struct DeviceOffer {
   uint64_t usable;  // 1: the rank can take part
-  Place data;
-  Place result;  // of Gets::all
+  SharedBuffer data;
+  SharedBuffer result;  // of Gets::all
 };
 
 void and_bytes(const coll::Reducer& /*self*/, const void* in, void* inout, int64_t count) {
@@ -65,13 +65,13 @@ class Meeting {
  private:
   bool gets_any() const { return gets_ != Gets::root || comm_.rank == root_; }
   int64_t bytes() const { return count_ * reduction_.extent() * (gets_ == Gets::part ? comm_.size : 1); }
-  Offer offer(const ReductionArgument& data);
+  DeviceOffer offer(const ReductionArgument& data);
   bool is_aligned(const void* address) const {
     const auto part = static_cast<uintptr_t>(reduction_.to_second());
     return part != 0 && reinterpret_cast<uintptr_t>(address) % part == 0;
   }
-  const char* map(int32_t rank, const Place& place);
-  bool map(const std::vector<Offer>& offers);
+  const char* map(int32_t rank, const SharedBuffer& place);
+  bool map(const std::vector<DeviceOffer>& offers);
   // Whether all ranks say so.
   bool agree(bool here);
   // The element that a rank's part of the work begins with: parts begin with vectors.
@@ -96,13 +96,13 @@ class Meeting {
   int32_t error_ = core::no_error;
 };
 
-bool share(const void* address, Place& place) {
+bool share(const void* address, SharedBuffer& place) {
   place.address = reinterpret_cast<uintptr_t>(address);
   return device::active->share(address, place.shared).empty();
 }
 
-Offer Meeting::offer(const ReductionArgument& data) {
-  Offer mine{};
+DeviceOffer Meeting::offer(const ReductionArgument& data) {
+  DeviceOffer mine{};
   if (bytes() < least_in_turns && device::takes_turns()) return mine;
   const bool in_place = data.send == MPI_IN_PLACE;
   const void* const from = in_place ? data.receive : data.send;
@@ -127,7 +127,7 @@ bool Meeting::agree(bool here) {
   return error_ == core::no_error && all == 1;
 }
 
-const char* Meeting::map(int32_t rank, const Place& place) {
+const char* Meeting::map(int32_t rank, const SharedBuffer& place) {
   std::string problem;
   device::Mapping* const mapping = device::hold(comm_.job_rank(rank), place.shared, problem);
   if (mapping == nullptr) return nullptr;
@@ -135,10 +135,10 @@ const char* Meeting::map(int32_t rank, const Place& place) {
   return static_cast<const char*>(device::here(*mapping, place.shared, place.address, static_cast<uint64_t>(bytes())));
 }
 
-bool Meeting::map(const std::vector<Offer>& offers) {
+bool Meeting::map(const std::vector<DeviceOffer>& offers) {
   for (int32_t rank = 0; rank < comm_.size; ++rank) {
     if (rank == comm_.rank || !gets_any()) continue;
-    const Offer& other = offers[static_cast<size_t>(rank)];
+    const DeviceOffer& other = offers[static_cast<size_t>(rank)];
     const char*& data = data_[static_cast<size_t>(rank)];
     const char*& result = results_[static_cast<size_t>(rank)];
     data = map(rank, other.data);
@@ -154,12 +154,12 @@ bool Meeting::begin(const ReductionArgument& data) {
   const auto size = static_cast<size_t>(comm_.size);
   data_.resize(size);
   results_.resize(size);
-  std::vector<Offer> offers(size);
-  Offer mine = offer(data);
-  constexpr auto bytes_of_offer = static_cast<int64_t>(sizeof(Offer));
+  std::vector<DeviceOffer> offers(size);
+  DeviceOffer mine = offer(data);
+  constexpr auto bytes_of_offer = static_cast<int64_t>(sizeof(DeviceOffer));
   error_ = coll::allgather(comm_, {&mine, bytes_of_offer, &byte_type}, {offers.data(), bytes_of_offer, byte_type});
   if (error_ != core::no_error) return false;
-  for (const Offer& one : offers) {
+  for (const DeviceOffer& one : offers) {
     if (one.usable != 1) return false;
   }
   return agree(map(offers));

@@ -73,7 +73,7 @@ int allgather_between(CollCheck& check, const Form& form, const DataArgument& da
   const Block mine = take(check, data);
   std::vector<Type*> types;
   const Blocks blocks = take(check, all, check.comm().size, types);
-  check_apart(check, Side(mine), Side(blocks, check.comm().size));
+  check_apart(check, DataSide(mine), DataSide(blocks, check.comm().size));
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::inter::allgather(s, mine, blocks); });
 }
@@ -82,7 +82,7 @@ int alltoall_between(CollCheck& check, const Form& form, const BlocksArgument& s
   std::vector<Type*> send_types, receive_types;
   const Blocks from = take(check, send, check.comm().size, send_types);
   const Blocks to = take(check, receive, check.comm().size, receive_types);
-  check_apart(check, Side(from, check.comm().size), Side(to, check.comm().size));
+  check_apart(check, DataSide(from, check.comm().size), DataSide(to, check.comm().size));
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::inter::alltoall(s, from, to); });
 }

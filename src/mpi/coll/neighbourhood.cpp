@@ -34,8 +34,8 @@ int run_neighbour_allgather(const Form& form, const DataArgument& data, const Bl
     DataArgument mine = data;
     BlocksArgument to = receive;
     const Neighbours* around = there.comm() == nullptr ? nullptr : there.comm()->neighbours;
-    const bool sent = there.take(mine, Use::sent);
-    if ((around != nullptr && there.take(to, number_of(around->sources), Use::received)) || sent)
+    const bool sent = there.take(mine, BufferUse::sent);
+    if ((around != nullptr && there.take(to, number_of(around->sources), BufferUse::received)) || sent)
       return there.run([&] { return run_neighbour_allgather(there.form(), mine, to, comm); });
   }
   CollCheck check(form, comm);
@@ -46,7 +46,7 @@ int run_neighbour_allgather(const Form& form, const DataArgument& data, const Bl
   const Blocks to = take(check, receive, number_of(neighbours->sources), types);
   const auto& others = neighbours->destinations;
   if (std::any_of(others.begin(), others.end(), [](int32_t rank) { return rank != MPI_PROC_NULL; }))
-    check_apart(check, Side(mine), Side(to, neighbours->sources));
+    check_apart(check, DataSide(mine), DataSide(to, neighbours->sources));
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::neighbour_allgather(s, *neighbours, mine, to); });
 }
@@ -56,8 +56,8 @@ int run_neighbour_alltoall(const Form& form, const BlocksArgument& send, const B
     OnDevice there(form, comm);
     BlocksArgument from = send, to = receive;
     const Neighbours* around = there.comm() == nullptr ? nullptr : there.comm()->neighbours;
-    const bool sent = around != nullptr && there.take(from, number_of(around->destinations), Use::sent);
-    if ((around != nullptr && there.take(to, number_of(around->sources), Use::received)) || sent)
+    const bool sent = around != nullptr && there.take(from, number_of(around->destinations), BufferUse::sent);
+    if ((around != nullptr && there.take(to, number_of(around->sources), BufferUse::received)) || sent)
       return there.run([&] { return run_neighbour_alltoall(there.form(), from, to, comm); });
   }
   CollCheck check(form, comm);
@@ -66,7 +66,7 @@ int run_neighbour_alltoall(const Form& form, const BlocksArgument& send, const B
   std::vector<Type*> send_types, receive_types;
   const Blocks from = take(check, send, number_of(neighbours->destinations), send_types);
   const Blocks to = take(check, receive, number_of(neighbours->sources), receive_types);
-  check_apart(check, Side(from, neighbours->destinations), Side(to, neighbours->sources));
+  check_apart(check, DataSide(from, neighbours->destinations), DataSide(to, neighbours->sources));
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::neighbour_alltoall(s, *neighbours, from, to); });
 }

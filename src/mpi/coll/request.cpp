@@ -17,7 +17,7 @@ thread_local Around* next_around = nullptr;
 
 // The results leave the memory that stands for another: first for data on a device, then for those of a face.
 bool give_results(Request& request) {
-  auto* collective = static_cast<Collective*>(request.owner);
+  auto* collective = static_cast<CollectiveCall*>(request.owner);
   if (collective->stands != nullptr) {
     if (int error = collective->stands->store()) request.error = error;
   }
@@ -26,7 +26,7 @@ bool give_results(Request& request) {
 }
 
 void end_collective(Request& request) {
-  auto* collective = static_cast<Collective*>(request.owner);
+  auto* collective = static_cast<CollectiveCall*>(request.owner);
   if (collective->around != nullptr) [[unlikely]]
     collective->around->gone(collective->around);
   for (Type* type : collective->types) release_type(type);
@@ -34,7 +34,7 @@ void end_collective(Request& request) {
 }
 
 int start_collective(Request& request) {
-  auto* collective = static_cast<Collective*>(request.owner);
+  auto* collective = static_cast<CollectiveCall*>(request.owner);
   if (collective->around != nullptr) [[unlikely]]
     collective->around->begin(collective->around);
   if (collective->stands != nullptr) [[unlikely]] {
@@ -45,7 +45,7 @@ int start_collective(Request& request) {
 }
 
 // The derived types that the steps name; those that come again and again, not each time.
-void hold_types(Collective& collective) {
+void hold_types(CollectiveCall& collective) {
   const Type* last[2] = {};
   auto hold = [&](Type* type, const Type*& before) {
     if (type == nullptr || type->predefined || type == before) return;
@@ -60,7 +60,7 @@ void hold_types(Collective& collective) {
 
 }  // namespace
 
-int launch_planned(CollCheck& check, const Form& form, Collective* collective) {
+int launch_planned(CollCheck& check, const Form& form, CollectiveCall* collective) {
   Request* request = collective == nullptr || collective->schedule.error() != core::no_error
                          ? nullptr
                          : coll::new_composite(check.comm());
@@ -80,7 +80,7 @@ int launch_planned(CollCheck& check, const Form& form, Collective* collective) {
   }
   if (collective->stands != nullptr || collective->around != nullptr) request->on_done = give_results;
   *form.request = handle_of<MPI_Request>(request);
-  if (form.kind == Form::Kind::persistent) {
+  if (form.kind == Form::CallForm::persistent) {
     request->flags = {.active = false, .persistent = true};
     request->on_start = start_collective;
   } else {
@@ -98,7 +98,7 @@ bool is_collective(const Request& request) {
 }
 
 const core::Past& past_of_collective(const Request& request) {
-  return static_cast<const Collective*>(request.owner)->past;
+  return static_cast<const CollectiveCall*>(request.owner)->past;
 }
 
 }  // namespace weft::mpi

@@ -132,12 +132,12 @@ int combine(const char* function, std::vector<int32_t> (*operation)(const Group&
 }
 
 // Ranks of a group as a program names them, each at most once.
-struct Choice {
+struct ChosenRanks {
   std::vector<int32_t> ranks;
   std::vector<bool> chosen;
 };
 
-int choose(const char* function, const Group& group, int64_t rank, Choice& choice) {
+int choose(const char* function, const Group& group, int64_t rank, ChosenRanks& choice) {
   if (rank < 0 || rank >= group.size) {
     return fail(nullptr, function, MPI_ERR_RANK, "rank %lld is outside the group of %d", static_cast<long long>(rank),
                 group.size);
@@ -150,7 +150,7 @@ int choose(const char* function, const Group& group, int64_t rank, Choice& choic
 }
 
 // The new group: the chosen ranks in the order they were named, or all others in the group's order.
-int give_choice(const char* function, const Group& group, const Choice& choice, bool chosen, MPI_Group* newgroup) {
+int give_choice(const char* function, const Group& group, const ChosenRanks& choice, bool chosen, MPI_Group* newgroup) {
   std::vector<int32_t> members;
   if (chosen) {
     for (int32_t r : choice.ranks) members.push_back(group.job_rank(r));
@@ -168,7 +168,7 @@ int select(const char* function, MPI_Group handle, int n, const int ranks[], boo
   if (n < 0) return negative(nullptr, function, MPI_ERR_ARG, "n", n);
   if (n > 0 && no_address(ranks)) return null_argument(nullptr, function, "ranks");
   if (no_address(newgroup)) return null_argument(nullptr, function, "newgroup");
-  Choice choice{{}, std::vector<bool>(static_cast<size_t>(group->size))};
+  ChosenRanks choice{{}, std::vector<bool>(static_cast<size_t>(group->size))};
   for (int i = 0; i < n; ++i) {
     if (int error = choose(function, *group, ranks[i], choice)) return error;
   }
@@ -181,7 +181,7 @@ int select_ranges(const char* function, MPI_Group handle, int n, int ranges[][3]
   if (n < 0) return negative(nullptr, function, MPI_ERR_ARG, "n", n);
   if (n > 0 && no_address(ranges)) return null_argument(nullptr, function, "ranges");
   if (no_address(newgroup)) return null_argument(nullptr, function, "newgroup");
-  Choice choice{{}, std::vector<bool>(static_cast<size_t>(group->size))};
+  ChosenRanks choice{{}, std::vector<bool>(static_cast<size_t>(group->size))};
   for (int i = 0; i < n; ++i) {
     int64_t first = ranges[i][0], last = ranges[i][1], stride = ranges[i][2];
     if (stride == 0) return fail(nullptr, function, MPI_ERR_ARG, "range %d has stride 0", i);

@@ -44,7 +44,7 @@ struct OtherLeader {
 };
 
 // The first words between leaders.
-struct Greeting {
+struct LeaderGreeting {
   uint64_t offer;  // the smallest of that side
   int32_t size;
   int32_t error;                     // the leaders could not reach each other
@@ -75,11 +75,12 @@ bool has_spawned(const core::Group& group) {
 }
 
 // Both leaders: greetings, then who is there. They spread the result.
-void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offer, Greeting& theirs,
+void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offer, LeaderGreeting& theirs,
           std::vector<int32_t>& their_ranks) {
   const int32_t their_leader = other.comm.job_rank(other.rank);
   const bool apart = core::renumbered(0, their_leader) != 0 || core::spans_jobs(*bank.group);
-  const Greeting ours{offer, bank.group->size, core::no_error, apart ? 1U : 0U, has_spawned(*bank.group) ? 1U : 0U};
+  const LeaderGreeting ours{offer, bank.group->size, core::no_error, apart ? 1U : 0U,
+                            has_spawned(*bank.group) ? 1U : 0U};
   theirs.error = exchange(other, tag, &ours, sizeof ours, &theirs, sizeof theirs);
   if (theirs.error == core::no_error && (theirs.size < 1 || theirs.size > core::ranks_of_all_jobs()))
     theirs.error = core::internal_error;
@@ -187,7 +188,7 @@ int32_t far_rank_of(const Bank& bank, const std::vector<int32_t>& their_ranks) {
 
 // The other side, as our leader learns it from theirs, at `other` (at the leader alone). `offer` is ours.
 int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, uint64_t& offer, coll::Vote& vote,
-              Greeting& theirs, std::vector<int32_t>& their_ranks) {
+              LeaderGreeting& theirs, std::vector<int32_t>& their_ranks) {
   int32_t error = coll::agree(bank.founders, vote);
   if (error != core::no_error) return error;
   if (other != nullptr) meet(bank, *other, tag, vote.offer, theirs, their_ranks);
@@ -229,7 +230,7 @@ int build(const Bank& bank, const OtherLeader* other, int32_t tag, Comm*& made) 
   const bool common = bank.common || bank.founders.parent.several_jobs;
   uint64_t offer = core::offer_context(several, bank.founders.place, common);
   coll::Vote vote{offer, 0};
-  Greeting theirs{};
+  LeaderGreeting theirs{};
   std::vector<int32_t> their_ranks;
   const int32_t failed = learn(bank, other, tag, offer, vote, theirs, their_ranks);
   if (theirs.verdict != core::no_error)

@@ -109,7 +109,7 @@ struct Dealt {
 };
 
 template <class Size>
-struct Grid {
+struct ProcessGrid {
   const char* function;
   int size;
   int rank;
@@ -126,7 +126,7 @@ int64_t divide_up(int64_t a, int64_t b) {
 }
 
 template <class Size>
-int check_dimension(const Grid<Size>& grid, int i) {
+int check_dimension(const ProcessGrid<Size>& grid, int i) {
   const char* function = grid.function;
   const MPI_Count size = grid.gsizes[i];
   const int processes = grid.psizes[i], argument = grid.dargs[i];
@@ -154,7 +154,7 @@ int check_dimension(const Grid<Size>& grid, int i) {
 }
 
 template <class Size>
-int check(const Grid<Size>& grid) {
+int check(const ProcessGrid<Size>& grid) {
   const char* function = grid.function;
   if (grid.size < 1) return fail(nullptr, function, MPI_ERR_ARG, "size is %d: it must be positive", grid.size);
   if (grid.rank < 0 || grid.rank >= grid.size) {
@@ -176,7 +176,7 @@ int check(const Grid<Size>& grid) {
 }
 
 template <class Size>
-int64_t block_of(const Grid<Size>& grid, int i) {
+int64_t block_of(const ProcessGrid<Size>& grid, int i) {
   const bool chosen = grid.dargs[i] != MPI_DISTRIBUTE_DFLT_DARG;
   switch (grid.distribs[i]) {
     case MPI_DISTRIBUTE_BLOCK:
@@ -190,7 +190,7 @@ int64_t block_of(const Grid<Size>& grid, int i) {
 
 // The grid numbers processes in row-major order, for either order of the array.
 template <class Size>
-std::vector<Dealt> deal(const Grid<Size>& grid) {
+std::vector<Dealt> deal(const ProcessGrid<Size>& grid) {
   std::vector<Dealt> dealt(static_cast<size_t>(grid.ndims));
   int below = grid.rank;
   for (int i = grid.ndims - 1; i >= 0; --i) {
@@ -223,7 +223,7 @@ Layout share_of(const Dealt& dealt, const Type& inner) {
 }
 
 template <class Size>
-Type* darray(const Grid<Size>& grid, const Type& old) {
+Type* darray(const ProcessGrid<Size>& grid, const Type& old) {
   const std::vector<Dealt> dealt = deal(grid);
   Layout layout;
   for (size_t i = 0; i < dealt.size(); ++i) {  // from the dimension whose elements lie next to each other
@@ -235,7 +235,7 @@ Type* darray(const Grid<Size>& grid, const Type& old) {
 }
 
 template <class Size>
-int make_darray(const Grid<Size>& grid, MPI_Datatype oldtype, MPI_Datatype* newtype) {
+int make_darray(const ProcessGrid<Size>& grid, MPI_Datatype oldtype, MPI_Datatype* newtype) {
   if (int error = check_common(grid.function, grid.ndims, grid.order, oldtype, newtype)) return error;
   if (int error = check(grid)) return error;
   const int n = grid.ndims;
@@ -256,7 +256,7 @@ int make_darray(const Grid<Size>& grid, MPI_Datatype oldtype, MPI_Datatype* newt
 template <class Size>
 Type* darray_of(const TypeRecord& record, const Size* gsizes, const int* distributions, const Type& element) {
   const int n = record.integers[2];
-  const Grid<Size> grid{
+  const ProcessGrid<Size> grid{
       "MPI_Type_create_darray", record.integers[0],    record.integers[1],    n, gsizes, distributions,
       distributions + n,        distributions + 2 * n, record.integers.back()};
   return darray(grid, element);

@@ -20,7 +20,7 @@ using datatype::Part;
 
 // The numbers of a constructor: int lengths in the narrow form, MPI_Count in the large one.
 template <class Length, class Place>
-struct Blocks {
+struct IndexedArguments {
   const char* function;
   int combiner;
   MPI_Count count;
@@ -40,7 +40,7 @@ bool has_room(MPI_Count blocks) {
 }
 
 template <class Length, class Place>
-int check(const Blocks<Length, Place>& blocks, const MPI_Datatype* newtype) {
+int check(const IndexedArguments<Length, Place>& blocks, const MPI_Datatype* newtype) {
   const char* function = blocks.function;
   if (blocks.count < 0) return negative(nullptr, function, MPI_ERR_COUNT, "count", blocks.count);
   if (no_address(newtype)) return null_argument(nullptr, function, "newtype");
@@ -62,7 +62,7 @@ void append(std::vector<To>& numbers, const From* from, MPI_Count count) {
 
 // Count, lengths, displacements, in the arrays that MPI_Type_get_contents gives them back in.
 template <class Length, class Place>
-TypeRecord remember(const Blocks<Length, Place>& blocks) {
+TypeRecord remember(const IndexedArguments<Length, Place>& blocks) {
   TypeRecord record;
   record.combiner = blocks.combiner;
   const MPI_Count lengths = blocks.one_length ? 1 : blocks.count;
@@ -83,10 +83,11 @@ TypeRecord remember(const Blocks<Length, Place>& blocks) {
 }
 
 // Blocks of one type. Displacements are in elements or in bytes.
-enum class Unit { elements, bytes };
+enum class DisplacementUnit { elements, bytes };
 
 template <class Length, class Place>
-int make_indexed(const Blocks<Length, Place>& blocks, Unit unit, MPI_Datatype oldtype, MPI_Datatype* newtype) {
+int make_indexed(const IndexedArguments<Length, Place>& blocks, DisplacementUnit unit, MPI_Datatype oldtype,
+                 MPI_Datatype* newtype) {
   Type* old = type_of(oldtype);
   if (old == nullptr) return bad_type(nullptr, blocks.function, oldtype);
   if (int error = check(blocks, newtype)) return error;
@@ -95,7 +96,7 @@ int make_indexed(const Blocks<Length, Place>& blocks, Unit unit, MPI_Datatype ol
   bool fits = true;
   for (MPI_Count i = 0; i < blocks.count; ++i) {
     int64_t offset = blocks.places[i];
-    if (unit == Unit::elements) fits = fits && !__builtin_mul_overflow(offset, old->extent, &offset);
+    if (unit == DisplacementUnit::elements) fits = fits && !__builtin_mul_overflow(offset, old->extent, &offset);
     parts.push_back({offset, blocks.length(i), old});
   }
   TypeRecord record = remember(blocks);
@@ -105,7 +106,7 @@ int make_indexed(const Blocks<Length, Place>& blocks, Unit unit, MPI_Datatype ol
 }
 
 template <class Length, class Place>
-int make_struct(const Blocks<Length, Place>& blocks, const MPI_Datatype types[], MPI_Datatype* newtype) {
+int make_struct(const IndexedArguments<Length, Place>& blocks, const MPI_Datatype types[], MPI_Datatype* newtype) {
   if (int error = check(blocks, newtype)) return error;
   if (blocks.count > 0 && no_address(types)) return null_argument(nullptr, blocks.function, "array_of_types");
   TypeRecord record = remember(blocks);
@@ -127,56 +128,56 @@ int type_indexed(int count, const int array_of_blocklengths[], const int array_o
                  MPI_Datatype* newtype) {
   return make_indexed<int, int>(
       {"MPI_Type_indexed", MPI_COMBINER_INDEXED, count, array_of_blocklengths, false, array_of_displacements},
-      Unit::elements, oldtype, newtype);
+      DisplacementUnit::elements, oldtype, newtype);
 }
 
 int type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[], const MPI_Count array_of_displacements[],
                    MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return make_indexed<MPI_Count, MPI_Count>(
       {"MPI_Type_indexed_c", MPI_COMBINER_INDEXED, count, array_of_blocklengths, false, array_of_displacements},
-      Unit::elements, oldtype, newtype);
+      DisplacementUnit::elements, oldtype, newtype);
 }
 
 int type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
                          MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return make_indexed<int, MPI_Aint>(
       {"MPI_Type_create_hindexed", MPI_COMBINER_HINDEXED, count, array_of_blocklengths, false, array_of_displacements},
-      Unit::bytes, oldtype, newtype);
+      DisplacementUnit::bytes, oldtype, newtype);
 }
 
 int type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                            const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return make_indexed<MPI_Count, MPI_Count>({"MPI_Type_create_hindexed_c", MPI_COMBINER_HINDEXED, count,
                                              array_of_blocklengths, false, array_of_displacements},
-                                            Unit::bytes, oldtype, newtype);
+                                            DisplacementUnit::bytes, oldtype, newtype);
 }
 
 int type_create_indexed_block(int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype,
                               MPI_Datatype* newtype) {
   return make_indexed<int, int>(
       {"MPI_Type_create_indexed_block", MPI_COMBINER_INDEXED_BLOCK, count, &blocklength, true, array_of_displacements},
-      Unit::elements, oldtype, newtype);
+      DisplacementUnit::elements, oldtype, newtype);
 }
 
 int type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
                                 MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return make_indexed<MPI_Count, MPI_Count>({"MPI_Type_create_indexed_block_c", MPI_COMBINER_INDEXED_BLOCK, count,
                                              &blocklength, true, array_of_displacements},
-                                            Unit::elements, oldtype, newtype);
+                                            DisplacementUnit::elements, oldtype, newtype);
 }
 
 int type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
                                MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return make_indexed<int, MPI_Aint>({"MPI_Type_create_hindexed_block", MPI_COMBINER_HINDEXED_BLOCK, count,
                                       &blocklength, true, array_of_displacements},
-                                     Unit::bytes, oldtype, newtype);
+                                     DisplacementUnit::bytes, oldtype, newtype);
 }
 
 int type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, const MPI_Count array_of_displacements[],
                                  MPI_Datatype oldtype, MPI_Datatype* newtype) {
   return make_indexed<MPI_Count, MPI_Count>({"MPI_Type_create_hindexed_block_c", MPI_COMBINER_HINDEXED_BLOCK, count,
                                              &blocklength, true, array_of_displacements},
-                                            Unit::bytes, oldtype, newtype);
+                                            DisplacementUnit::bytes, oldtype, newtype);
 }
 
 int type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],

@@ -20,13 +20,13 @@ namespace {
 
 // ---- MPI_Type_match_size
 
-struct Sized {
+struct SizedType {
   int typeclass;
   int size;
   MPI_Datatype type;
 };
 
-const Sized sized[] = {
+const SizedType sized[] = {
     {MPIX_TYPECLASS_LOGICAL, 1, MPI_LOGICAL1},   {MPIX_TYPECLASS_LOGICAL, 2, MPI_LOGICAL2},
     {MPIX_TYPECLASS_LOGICAL, 4, MPI_LOGICAL4},   {MPIX_TYPECLASS_LOGICAL, 8, MPI_LOGICAL8},
     {MPIX_TYPECLASS_LOGICAL, 16, MPI_LOGICAL16}, {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},
@@ -55,11 +55,11 @@ const char* class_name(int typeclass) {
 
 // ---- MPI_Type_get_value_index
 
-struct Pair {
+struct PairType {
   MPI_Datatype value, index, pair;
 };
 
-const Pair pairs[] = {
+const PairType pairs[] = {
     {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},      {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
     {MPI_LONG, MPI_INT, MPI_LONG_INT},        {MPI_INT, MPI_INT, MPI_2INT},
     {MPI_SHORT, MPI_INT, MPI_SHORT_INT},      {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
@@ -94,15 +94,15 @@ const IntegerKind integer_kinds[] = {
 // and kept until the process ends.
 constinit base::Lock kept_lock;
 using Arguments = std::tuple<int, int, int>;  // combiner, and what it was asked for
-struct Kept {
+struct NamedType {
   Type* type = nullptr;
   // Its objects, where leak checkers find them: they do not look into the memory of objects.
   const void* record = nullptr;
   const void* signature = nullptr;
   const void* blocks = nullptr;
 };
-std::map<Arguments, Kept>& kept() {
-  static auto* types = new std::map<Arguments, Kept>;
+std::map<Arguments, NamedType>& kept() {
+  static auto* types = new std::map<Arguments, NamedType>;
   return *types;
 }
 
@@ -111,7 +111,7 @@ int give_kept(const char* function, const Arguments& arguments, MPI_Datatype* ne
   Type* made;
   {
     std::lock_guard lock(kept_lock);
-    Kept& place = kept()[arguments];
+    NamedType& place = kept()[arguments];
     made = place.type != nullptr ? place.type : make();
     if (made != nullptr) place = {made, made->owner, made->signature, made->nest.blocks};
   }
@@ -182,7 +182,7 @@ int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
   if (name == nullptr) {
     return fail(nullptr, function, MPI_ERR_ARG, "typeclass is %d: it must be one of MPI_TYPECLASS_...", typeclass);
   }
-  for (const Sized& row : sized) {
+  for (const SizedType& row : sized) {
     if (row.typeclass != typeclass || row.size != size) continue;
     *datatype = row.type;
     return MPI_SUCCESS;
@@ -199,7 +199,7 @@ int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_D
   if (value == nullptr) return bad_type(nullptr, function, value_type);
   if (index == nullptr) return bad_type(nullptr, function, index_type);
   if (no_address(pair_type)) return null_argument(nullptr, function, "pair_type");
-  for (const Pair& row : pairs) {
+  for (const PairType& row : pairs) {
     if (row.value != value_type || row.index != index_type) continue;
     *pair_type = row.pair;
     return MPI_SUCCESS;

@@ -81,9 +81,9 @@ int64_t external_size(const Type* type) {
 constexpr int64_t stage_bytes = 8192;
 
 // Native bytes of elements, taken from their layout in order.
-class Source {
+class NativeSource {
  public:
-  Source(const Type& type, int64_t count, const void* buffer, bool on_device)
+  NativeSource(const Type& type, int64_t count, const void* buffer, bool on_device)
       : type_(type), count_(count), buffer_(buffer), pack_(datatype::packing(on_device)), left_(count * type.size) {}
 
   // The next `bytes`, at most a stage.
@@ -176,7 +176,7 @@ int64_t external_bytes_of_basic(const Type& type) {
 }
 
 bool put_external(const Type& type, int64_t count, const void* elements, bool on_device, void* packed) {
-  Source source(type, count, elements, on_device);
+  NativeSource source(type, count, elements, on_device);
   char* to = static_cast<char*>(packed);
   auto convert = [&](const External32& form, int64_t values) {
     for (int64_t part; values > 0; values -= part) {

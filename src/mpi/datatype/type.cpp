@@ -52,7 +52,7 @@ Type* twin(const Type& type) {
 namespace {
 
 // The arguments of MPI_Type_get_contents and of its large form, which has one array more.
-struct Room {
+struct ContentsLimits {
   MPI_Count integers, addresses, large_counts, types;
 };
 struct Arrays {
@@ -68,7 +68,7 @@ bool too_small(MPI_Count room, const T* array, const std::vector<T>& values) {
   return room < needed || (needed > 0 && array == nullptr);
 }
 
-int check_room(const char* function, const Room& room, const Arrays& arrays, const TypeRecord& record) {
+int check_room(const char* function, const ContentsLimits& room, const Arrays& arrays, const TypeRecord& record) {
   if (too_small(room.integers, arrays.integers, record.integers) ||
       too_small(room.addresses, arrays.addresses, record.addresses) ||
       too_small(room.large_counts, arrays.large_counts, record.large_counts) ||
@@ -81,7 +81,7 @@ int check_room(const char* function, const Room& room, const Arrays& arrays, con
   return MPI_SUCCESS;
 }
 
-int get_contents(const char* function, MPI_Datatype datatype, const Room& room, const Arrays& arrays) {
+int get_contents(const char* function, MPI_Datatype datatype, const ContentsLimits& room, const Arrays& arrays) {
   Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
   const TypeRecord& record = record_of(*type);

@@ -26,8 +26,8 @@ namespace {
 struct Data {
   io::Memory memory;  // as the file has it
   Type* type = nullptr;
-  std::unique_ptr<Conversion> conversion;  // where the file's form is another one than the program's
-  int64_t bytes = 0;                       // in the file
+  std::unique_ptr<DataConversion> conversion;  // where the file's form is another one than the program's
+  int64_t bytes = 0;                           // in the file
   int64_t etypes = 0;
   int64_t position = 0;  // in the stream of the view
 };
@@ -35,7 +35,7 @@ struct Data {
 // The file's form of the data.
 void convert(FileCheck& check, const DataCall& call, Data& data) {
   const Datarep& datarep = *check.file().datarep;
-  if (check.failed() || datarep.form == Datarep::Form::native) return;
+  if (check.failed() || datarep.form == Datarep::DatarepForm::native) return;
   int error = MPI_SUCCESS;
   Type* in_file = type_in_file(*data.type, datarep, error);
   if (in_file == nullptr) {
@@ -44,7 +44,7 @@ void convert(FileCheck& check, const DataCall& call, Data& data) {
   }
   const int64_t unit = in_file->size;
   release_type(in_file);
-  if (data.memory.on_device && datarep.form == Datarep::Form::registered && datarep.converts(call.writes)) {
+  if (data.memory.on_device && datarep.form == Datarep::DatarepForm::registered && datarep.converts(call.writes)) {
     check.fail(MPI_ERR_UNSUPPORTED_OPERATION,
                "the buffer %p lies on a device, where the conversion functions of the representation %s cannot reach "
                "it: copy the data to the host's memory first",
@@ -54,7 +54,7 @@ void convert(FileCheck& check, const DataCall& call, Data& data) {
   if (__builtin_mul_overflow(call.count, unit, &data.bytes)) {
     check.fail(MPI_ERR_COUNT, "count is %lld, which is more than a file can hold", static_cast<long long>(call.count));
   } else if (datarep.converts(call.writes)) {
-    data.conversion = std::make_unique<Conversion>(datarep, data.memory, unit);
+    data.conversion = std::make_unique<DataConversion>(datarep, data.memory, unit);
     if (!data.conversion->allocate()) {
       check.fail(MPI_ERR_NO_MEM, "no memory for %lld bytes of converted data", static_cast<long long>(data.bytes));
       return;
@@ -178,7 +178,7 @@ void end_collectively(Request& request) {
 // An access whose data are converted: the program's thread does that when it looks for the end of the access.
 struct Converted {
   Request* access;
-  std::unique_ptr<Conversion> conversion;
+  std::unique_ptr<DataConversion> conversion;
   Type* type;     // of the program's memory, held
   int64_t bytes;  // there
   bool writes;

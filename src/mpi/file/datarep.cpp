@@ -24,9 +24,9 @@ constinit base::Lock registering;
 // Under the lock; entries stay where they are.
 std::vector<const Datarep*>& all_datareps() {
   static auto* const all = new std::vector<const Datarep*>{
-      new Datarep{"native", Datarep::Form::native},
-      new Datarep{"internal", Datarep::Form::native},
-      new Datarep{"external32", Datarep::Form::external32},
+      new Datarep{"native", Datarep::DatarepForm::native},
+      new Datarep{"internal", Datarep::DatarepForm::native},
+      new Datarep{"external32", Datarep::DatarepForm::external32},
   };
   return *all;
 }
@@ -60,7 +60,7 @@ int add_datarep(const char* function, const char* name, Datarep&& datarep) {
                 MPI_MAX_DATAREP_STRING - 1);
   }
   datarep.name = name;
-  datarep.form = Datarep::Form::registered;
+  datarep.form = Datarep::DatarepForm::registered;
   bool there = false;
   {
     std::lock_guard guard(registering);
@@ -130,7 +130,7 @@ class InFile {
 
   Type* basic(Type& type) {
     int64_t bytes = 0;
-    if (datarep_.form == Datarep::Form::external32) {
+    if (datarep_.form == Datarep::DatarepForm::external32) {
       bytes = external_bytes_of_basic(type);
     } else {
       MPI_Aint extent = 0;
@@ -206,7 +206,7 @@ class InFile {
 
 Type* type_in_file(Type& type, const Datarep& datarep, int& error) {
   error = MPI_SUCCESS;
-  if (datarep.form == Datarep::Form::native) return hold_type(&type);
+  if (datarep.form == Datarep::DatarepForm::native) return hold_type(&type);
   InFile in_file(datarep);
   Type* made = in_file.make(type);
   error = in_file.error();
@@ -215,16 +215,16 @@ Type* type_in_file(Type& type, const Datarep& datarep, int& error) {
   return made;
 }
 
-bool Conversion::allocate() {
+bool DataConversion::allocate() {
   int64_t bytes = 0;
   if (__builtin_mul_overflow(memory_.count, unit_, &bytes)) return false;
   stage_ = io::allocate(bytes);
   return stage_ != nullptr;
 }
 
-int Conversion::to_file() {
+int DataConversion::to_file() {
   if (memory_.count == 0) return MPI_SUCCESS;
-  if (datarep_.form == Datarep::Form::external32) {
+  if (datarep_.form == Datarep::DatarepForm::external32) {
     if (!put_external(*memory_.type, memory_.count, memory_.buffer, memory_.on_device, stage_.get()))
       return MPI_ERR_CONVERSION;
     return memory_.copy_failed() ? MPI_ERR_OTHER : MPI_SUCCESS;
@@ -240,11 +240,11 @@ int Conversion::to_file() {
   return MPI_SUCCESS;
 }
 
-int Conversion::from_file(int64_t& bytes) {
+int DataConversion::from_file(int64_t& bytes) {
   const int64_t count = unit_ > 0 ? bytes / unit_ : 0;
   bytes = count * memory_.type->size;
   if (count == 0) return MPI_SUCCESS;
-  if (datarep_.form == Datarep::Form::external32) {
+  if (datarep_.form == Datarep::DatarepForm::external32) {
     get_external(*memory_.type, count, memory_.buffer, memory_.on_device, stage_.get());
     return memory_.copy_failed() ? MPI_ERR_OTHER : MPI_SUCCESS;
   }

@@ -14,10 +14,10 @@ namespace weft::mpi {
 
 // Never changes once there is one of its name, and is kept until the process ends.
 struct Datarep {
-  enum class Form : uint8_t { native, external32, registered };
+  enum class DatarepForm : uint8_t { native, external32, registered };
 
   std::string name;
-  Form form = Form::native;
+  DatarepForm form = DatarepForm::native;
   // Of a registered one. A conversion function that is null: the data are as in memory.
   MPI_Datarep_conversion_function* read = nullptr;
   MPI_Datarep_conversion_function* write = nullptr;
@@ -27,7 +27,7 @@ struct Datarep {
   void* extra_state = nullptr;
 
   [[nodiscard]] bool converts(bool writes) const {
-    if (form != Form::registered) return form == Form::external32;
+    if (form != DatarepForm::registered) return form == DatarepForm::external32;
     return writes ? write != nullptr || write_c != nullptr : read != nullptr || read_c != nullptr;
   }
 };
@@ -41,10 +41,10 @@ struct Datarep {
 [[nodiscard]] Type* type_in_file(Type& type, const Datarep& datarep, int& error);
 
 // The data of an access in the file's representation.
-class Conversion {
+class DataConversion {
  public:
   // `unit`: bytes of an element in the file.
-  Conversion(const Datarep& datarep, const io::Memory& memory, int64_t unit)
+  DataConversion(const Datarep& datarep, const io::Memory& memory, int64_t unit)
       : datarep_(datarep), memory_(memory), unit_(unit) {}
 
   // Memory for the converted data; false: there is none.

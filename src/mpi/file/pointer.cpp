@@ -69,20 +69,20 @@ void set_shared_pointer(File& file, int64_t offset) {
 io::Result order_by_rank(File& file, int64_t etypes, const io::Result& given, int64_t& offset) {
   core::Comm& comm = *file.comm;
   io::drain(file);
-  struct Share {
+  struct PointerShare {
     int64_t etypes;
     int32_t error;
   };
-  const Share mine{etypes, given.error};
-  std::vector<Share> all(static_cast<size_t>(comm.size));
+  const PointerShare mine{etypes, given.error};
+  std::vector<PointerShare> all(static_cast<size_t>(comm.size));
   Type& bytes = byte_type;
-  int32_t error = coll::allgather(comm, {const_cast<Share*>(&mine), sizeof mine, &bytes},
+  int32_t error = coll::allgather(comm, {const_cast<PointerShare*>(&mine), sizeof mine, &bytes},
                                   coll::Blocks(all.data(), sizeof mine, bytes));
   int64_t before = 0;
   int64_t total = 0;
   io::Result result;
   for (int32_t r = 0; r < comm.size; ++r) {
-    const Share& share = all[static_cast<size_t>(r)];
+    const PointerShare& share = all[static_cast<size_t>(r)];
     if (r < comm.rank) before += share.etypes;
     total += share.etypes;
     if (share.error != io::no_error && !result.failed())

@@ -99,7 +99,7 @@ namespace {
 using Place = std::list<Value>::iterator;
 
 // An object that can carry attributes.
-struct Carrier {
+struct AttributeOwner {
   KeyScope scope;
   void* handle;
   Attributes** attributes;
@@ -110,13 +110,13 @@ struct Carrier {
   std::list<Value>* values() const { return *attributes == nullptr ? nullptr : &(*attributes)->values; }
 };
 
-Carrier carrier_of(Comm& comm) {
+AttributeOwner carrier_of(Comm& comm) {
   return {KeyScope::comm, comm_handle(&comm), &comm.attributes, &comm};
 }
-Carrier carrier_of(Type& type) {
+AttributeOwner carrier_of(Type& type) {
   return {KeyScope::type, type_handle(&type), &record_of(type).attributes, nullptr};
 }
-Carrier carrier_of(Win& win) {
+AttributeOwner carrier_of(Win& win) {
   return {KeyScope::window, win_handle(&win), &win.attributes, &win, &win};
 }
 
@@ -136,20 +136,20 @@ void release(Keyval* key) {
 }
 
 // The value of a key that is not leaving; false: there is none.
-bool find_value(const Carrier& carrier, const Keyval* key, Place& place) {
+bool find_value(const AttributeOwner& carrier, const Keyval* key, Place& place) {
   std::list<Value>* values = carrier.values();
   if (values == nullptr) return false;
   place = std::find_if(values->begin(), values->end(), [&](const Value& v) { return v.key == key && !v.leaving; });
   return place != values->end();
 }
 
-void put(const Carrier& carrier, Keyval* key, void* value) {
+void put(const AttributeOwner& carrier, Keyval* key, void* value) {
   if (*carrier.attributes == nullptr) *carrier.attributes = new Attributes;
   carrier.values()->push_back({key, value});
   ++key->uses;
 }
 
-void forget(const Carrier& carrier, Place place) {
+void forget(const AttributeOwner& carrier, Place place) {
   Keyval* key = place->key;
   carrier.values()->erase(place);
   release(key);
@@ -157,7 +157,7 @@ void forget(const Carrier& carrier, Place place) {
 
 // Runs the delete callback, without the lock, and forgets the value. When the callback fails the value stays, unless
 // another thread has set the key meanwhile.
-int remove(Locked& locked, const Carrier& carrier, Place place) {
+int remove(Locked& locked, const AttributeOwner& carrier, Place place) {
   const Value value = *place;
   if (value.key->remove != nullptr) {
     place->leaving = true;
@@ -180,7 +180,7 @@ int remove(Locked& locked, const Carrier& carrier, Place place) {
 
 // ----
 
-int remove_all(const Carrier& carrier) {
+int remove_all(const AttributeOwner& carrier) {
   Locked locked(keys_guard);
   for (;;) {
     std::list<Value>* values = carrier.values();
@@ -196,7 +196,7 @@ int remove_all(const Carrier& carrier) {
   return MPI_SUCCESS;
 }
 
-int copy_one(const Carrier& from, const Carrier& to, const Value& value) {
+int copy_one(const AttributeOwner& from, const AttributeOwner& to, const Value& value) {
   if (value.key->copy == nullptr) return MPI_SUCCESS;
   void* copied = value.value;
   int flag = 1;
@@ -210,7 +210,7 @@ int copy_one(const Carrier& from, const Carrier& to, const Value& value) {
   return MPI_SUCCESS;
 }
 
-int copy_all(const Carrier& from, const Carrier& to) {
+int copy_all(const AttributeOwner& from, const AttributeOwner& to) {
   std::vector<Value> values;  // callbacks may change the list
   {
     Locked locked(keys_guard);
@@ -232,7 +232,7 @@ int copy_all(const Carrier& from, const Carrier& to) {
 
 // The values of predefined attributes are pointers to these. Constant values are written once, as programs read them
 // without a lock.
-struct Predefined {
+struct PredefinedValues {
   int tag_ub = INT_MAX;
   int io = MPI_ANY_SOURCE;                                       // every process can
   int host = MPI_PROC_NULL;                                      // no process is special
@@ -242,7 +242,7 @@ struct Predefined {
   int last_used_code = 0;
 };
 
-void* last_used_code_of(Predefined& predefined) {
+void* last_used_code_of(PredefinedValues& predefined) {
   const int now = last_used_error_code();
   std::atomic_ref known(predefined.last_used_code);
   if (known.load(std::memory_order_relaxed) != now) known.store(now, std::memory_order_relaxed);
@@ -251,7 +251,7 @@ void* last_used_code_of(Predefined& predefined) {
 
 // Predefined attributes of communicators: the value is a pointer to an int. -1: no such key; 0: has no value now.
 int predefined_value(int keyval, void** value) {
-  static Predefined predefined;  // made when MPI runs: only then is there a communicator to ask
+  static PredefinedValues predefined;  // made when MPI runs: only then is there a communicator to ask
   switch (keyval) {
     case MPI_TAG_UB:
       *value = &predefined.tag_ub;
@@ -320,7 +320,7 @@ const char* kind_of(KeyScope scope) {
   return "";
 }
 
-int bad_key(const Carrier& carrier, const char* function, int keyval) {
+int bad_key(const AttributeOwner& carrier, const char* function, int keyval) {
   const char* why = keyval == MPI_KEYVAL_INVALID ? "it is MPI_KEYVAL_INVALID"
                     : is_predefined(carrier.scope, keyval)
                         ? "it is predefined and read-only"
@@ -355,11 +355,11 @@ int free_key(const char* function, KeyScope scope, int* keyval) {
   return MPI_SUCCESS;
 }
 
-int bad_delete(const Carrier& carrier, const char* function, int error) {
+int bad_delete(const AttributeOwner& carrier, const char* function, int error) {
   return fail(carrier.errors, function, error, "the delete callback returned an error");
 }
 
-int set(const char* function, const Carrier& carrier, int keyval, void* value) {
+int set(const char* function, const AttributeOwner& carrier, int keyval, void* value) {
   Locked locked(keys_guard);
   Keyval* key = find_key(carrier.scope, keyval);
   if (key == nullptr || key->freed) {
@@ -376,7 +376,7 @@ int set(const char* function, const Carrier& carrier, int keyval, void* value) {
   return error == MPI_SUCCESS ? MPI_SUCCESS : bad_delete(carrier, function, error);
 }
 
-int get(const char* function, const Carrier& carrier, int keyval, void* value, int* flag) {
+int get(const char* function, const AttributeOwner& carrier, int keyval, void* value, int* flag) {
   if (no_address(value)) return null_argument(carrier.errors, function, "attribute_val");
   if (no_address(flag)) return null_argument(carrier.errors, function, "flag");
   auto* out = static_cast<void**>(value);
@@ -404,7 +404,7 @@ int get(const char* function, const Carrier& carrier, int keyval, void* value, i
 }
 
 // Deleting a value that is not there is not an error (MPI-5.0, 7.7.2).
-int remove_one(const char* function, const Carrier& carrier, int keyval) {
+int remove_one(const char* function, const AttributeOwner& carrier, int keyval) {
   Locked locked(keys_guard);
   Keyval* key = find_key(carrier.scope, keyval);
   Place place;

@@ -53,7 +53,7 @@ bool world_allowed() {
 }
 
 // In the order of `initial`.
-Errhandler* predefined_handler(Errhandler::Action action) {
+Errhandler* predefined_handler(Errhandler::ErrorAction action) {
   static const MPI_Errhandler handles[action_count] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
   return errhandler_of(handles[static_cast<size_t>(action)]);
 }
@@ -75,7 +75,7 @@ Comm* comm_for_errors_of_none() {
 Errhandler* initial_handler() {
   base::load_settings();
   build_predefined_objects();
-  return predefined_handler(static_cast<Errhandler::Action>(initial.value()));
+  return predefined_handler(static_cast<Errhandler::ErrorAction>(initial.value()));
 }
 
 Errhandler* unset_handler(const Errhandler& like) {
@@ -84,7 +84,7 @@ Errhandler* unset_handler(const Errhandler& like) {
     for (size_t i = 0; i < action_count; ++i) {
       Errhandler& handler = unset_handlers()[i];
       handler.kind = base::Kind::errhandler;
-      handler.action = static_cast<Errhandler::Action>(i);
+      handler.action = static_cast<Errhandler::ErrorAction>(i);
       handler.predefined = true;
     }
   });
@@ -142,7 +142,7 @@ int create(Scope scope, Function* Errhandler::*member, Function* given, const ch
   if (handler == nullptr) return no_memory(nullptr, function, "an error handler");
   handler->kind = base::Kind::errhandler;
   handler->scope = scope;
-  handler->action = Errhandler::Action::call;
+  handler->action = Errhandler::ErrorAction::call;
   handler->*member = given;
   *errhandler = handle_of<MPI_Errhandler>(handler);
   return MPI_SUCCESS;

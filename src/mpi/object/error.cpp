@@ -149,13 +149,13 @@ std::string where_of(ErrorsOn on, const char* text) {
 int raise(const Errhandler& handler, ErrorsOn on, const char* function, int error, const char* text) {
   keep_message(error, function, text, object_of(on, text));  // before the handler, which may ask for it
   switch (handler.action) {
-    case Errhandler::Action::give_back:
+    case Errhandler::ErrorAction::give_back:
       break;
-    case Errhandler::Action::call:
+    case Errhandler::ErrorAction::call:
       call(handler, on, error, text);
       break;
-    case Errhandler::Action::fatal:
-    case Errhandler::Action::abort:
+    case Errhandler::ErrorAction::fatal:
+    case Errhandler::ErrorAction::abort:
       end_of_program(function, error, text, where_of(on, text));
   }
   return error;

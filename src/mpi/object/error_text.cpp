@@ -9,14 +9,14 @@
 namespace weft::mpi {
 namespace {
 
-struct Row {
+struct ErrorTextRow {
   int error;
   const char* text;
 };
 
 #define WEFT_ERROR(name, meaning) \
   { name, #name ": " meaning }
-constexpr Row rows[] = {
+constexpr ErrorTextRow rows[] = {
     {MPI_SUCCESS, "MPI_SUCCESS: no error"},
     WEFT_ERROR(MPI_ERR_BUFFER, "invalid buffer pointer"),
     WEFT_ERROR(MPI_ERR_COUNT, "invalid count argument"),
@@ -104,7 +104,7 @@ constexpr Row rows[] = {
 }  // namespace
 
 const char* standard_error_text(int error) {
-  for (const Row& row : rows) {
+  for (const ErrorTextRow& row : rows) {
     if (row.error == error) return row.text;
   }
   return nullptr;

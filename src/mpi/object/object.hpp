@@ -42,7 +42,7 @@ struct ForeignCalls {
 
 struct Errhandler : base::Object {
   enum class Scope : uint8_t { comm, session, window, file, any } scope = Scope::any;
-  enum class Action : uint8_t { fatal, abort, give_back, call } action = Action::fatal;
+  enum class ErrorAction : uint8_t { fatal, abort, give_back, call } action = ErrorAction::fatal;
   union {
     MPI_Comm_errhandler_function* comm_function = nullptr;
     MPI_Session_errhandler_function* session_function;

@@ -17,9 +17,9 @@ uintptr_t moved(const void* address, int64_t offset) {
 
 }  // namespace
 
-Twin::Twin(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+Twin::Twin(std::vector<TwinData> pieces) : pieces_(std::move(pieces)) {
   uintptr_t high = 0;
-  for (const Piece& piece : pieces_) {
+  for (const TwinData& piece : pieces_) {
     if (piece.count <= 0 || piece.type->size == 0) continue;
     const int64_t last = (piece.count - 1) * piece.type->extent;
     const int64_t first = piece.type->true_lower_bound;
@@ -35,20 +35,20 @@ void* Twin::host(const void* address) const {
 }
 
 std::string Twin::fetch() const {
-  for (const Piece& piece : pieces_) {
+  for (const TwinData& piece : pieces_) {
     if (std::string problem = move(piece, INT64_MAX, false); !problem.empty()) return problem;
   }
   return {};
 }
 
 std::string Twin::store(int64_t bytes) const {
-  for (const Piece& piece : pieces_) {
+  for (const TwinData& piece : pieces_) {
     if (std::string problem = move(piece, bytes, true); !problem.empty()) return problem;
   }
   return {};
 }
 
-std::string Twin::move(const Piece& piece, int64_t bytes, bool to_device) const {
+std::string Twin::move(const TwinData& piece, int64_t bytes, bool to_device) const {
   constexpr int room = 64;
   iovec runs[room];
   const int64_t end = std::min(bytes, piece.count * piece.type->size);

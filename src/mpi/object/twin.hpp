@@ -25,14 +25,14 @@ struct GiveBack {
 class Twin {
  public:
   // Elements of one type. The type must live as long as the twin.
-  struct Piece {
+  struct TwinData {
     const void* buffer;
     int64_t count;
     const Type* type;
   };
 
   // The span of all pieces, which are at fixed distances from each other. There is at least one with data.
-  explicit Twin(std::vector<Piece> pieces);
+  explicit Twin(std::vector<TwinData> pieces);
 
   bool has_memory() const { return memory_ != nullptr; }
   // The address that stands for one of the device.
@@ -43,9 +43,9 @@ class Twin {
   [[nodiscard]] std::string store(int64_t bytes = INT64_MAX) const;
 
  private:
-  std::string move(const Piece& piece, int64_t bytes, bool to_device) const;
+  std::string move(const TwinData& piece, int64_t bytes, bool to_device) const;
 
-  std::vector<Piece> pieces_;
+  std::vector<TwinData> pieces_;
   uintptr_t low_ = UINTPTR_MAX;  // address of the first byte of the span
   std::unique_ptr<char, GiveBack> memory_;
 };

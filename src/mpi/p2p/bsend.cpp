@@ -85,7 +85,7 @@ bool leave_buffer(Request& r) {
 }
 
 // Room in the buffer that serves the communicator; otherwise the known state of the buffer.
-struct Room {
+struct BsendSpace {
   BsendEntry* entry = nullptr;
   bool attached = false;
   bool automatic = false;
@@ -93,14 +93,15 @@ struct Room {
   int64_t overhead = 0;
 };
 
-Room find_room(const Comm& comm, int64_t bytes) {
+BsendSpace find_room(const Comm& comm, int64_t bytes) {
   std::lock_guard lock(bsend_lock);
   BsendBuffer* buffer = buffer_for(comm);
   if (buffer == nullptr) return {};
   return {buffer->append(bytes), true, buffer->automatic(), buffer->size, buffer->overhead};
 }
 
-[[gnu::cold, gnu::noinline]] int no_room(const Comm& comm, const char* function, const Room& room, int64_t bytes) {
+[[gnu::cold, gnu::noinline]] int no_room(const Comm& comm, const char* function, const BsendSpace& room,
+                                         int64_t bytes) {
   const auto size = static_cast<long long>(bytes);
   if (!room.attached) {
     return fail(&comm, function, MPI_ERR_BUFFER,
@@ -219,7 +220,7 @@ int bad_session(const char* function, MPI_Session session) {
 
 int buffered_send(Comm& comm, const void* data, MPI_Count count, Type& type, int dest, int tag, const char* function) {
   const int64_t bytes = count * type.size;
-  Room room = find_room(comm, bytes);
+  BsendSpace room = find_room(comm, bytes);
   if (room.entry == nullptr && room.attached && !room.automatic) {  // messages may have left unnoticed
     (void)core::progress();
     room = find_room(comm, bytes);

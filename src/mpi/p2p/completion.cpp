@@ -200,14 +200,14 @@ int wait(MPI_Request* request, MPI_Status* status) {
   if (no_address(request)) [[unlikely]]
     return null_argument(nullptr, "MPI_Wait", "request");
   Request* r = nullptr;
-  const State state = state_of(*request, &r);
-  if (state == State::invalid) [[unlikely]]
+  const RequestState state = state_of(*request, &r);
+  if (state == RequestState::invalid) [[unlikely]]
     return bad_request("MPI_Wait", *request, 0);
-  if (state == State::idle) {
+  if (state == RequestState::idle) {
     set_empty_status(status);
     return MPI_SUCCESS;
   }
-  if (state == State::pending) {
+  if (state == RequestState::pending) {
     core::join(*r);
     wait_for(*r, "MPI_Wait");
   }
@@ -228,16 +228,16 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (no_address(request) || no_address(flag)) [[unlikely]]
     return null_argument(nullptr, "MPI_Test", no_address(request) ? "request" : "flag");
   Request* r = nullptr;
-  State state = state_of(*request, &r);
-  if (state == State::invalid) [[unlikely]]
+  RequestState state = state_of(*request, &r);
+  if (state == RequestState::invalid) [[unlikely]]
     return bad_request("MPI_Test", *request, 0);
-  if (state == State::pending) {
+  if (state == RequestState::pending) {
     (void)core::progress_for(*r, test_round());
     state = state_of(*request, &r);
   }
-  *flag = state != State::pending;
-  if (state == State::pending) return MPI_SUCCESS;
-  if (state == State::idle) {
+  *flag = state != RequestState::pending;
+  if (state == RequestState::pending) return MPI_SUCCESS;
+  if (state == RequestState::idle) {
     set_empty_status(status);
     return MPI_SUCCESS;
   }
@@ -274,14 +274,14 @@ int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_stat
     if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) [[likely]]
       continue;
     Request* r = nullptr;
-    const State state = state_of(array_of_requests[i], &r);
-    if (state == State::invalid) [[unlikely]]
+    const RequestState state = state_of(array_of_requests[i], &r);
+    if (state == RequestState::invalid) [[unlikely]]
       return bad_request("MPI_Waitall", array_of_requests[i], i);
-    if (state == State::idle) {
+    if (state == RequestState::idle) {
       set_status(at(array_of_statuses, i), MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false);
       continue;
     }
-    if (state == State::pending) {
+    if (state == RequestState::pending) {
       if (!std::exchange(joined, true)) join_sends(count - i, array_of_requests + i);
       wait_as(wait_record_of("MPI_Waitall", count - i, array_of_requests + i, WaitKind::all), *r);
       if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) continue;
@@ -296,15 +296,15 @@ Survey survey(int count, const MPI_Request requests[]) {
   for (int i = 0; i < count; ++i) {
     Request* r = nullptr;
     switch (state_of(requests[i], &r)) {
-      case State::invalid:
+      case RequestState::invalid:
         s.invalid = i;
         return s;
-      case State::idle:
+      case RequestState::idle:
         break;
-      case State::pending:
+      case RequestState::pending:
         ++s.pending;
         break;
-      case State::done:
+      case RequestState::done:
         ++s.done;
         break;
     }
@@ -316,10 +316,10 @@ int first_done(int count, const MPI_Request requests[], bool* active, int* inval
   *active = false;
   for (int i = 0; i < count; ++i) {
     Request* r = nullptr;
-    const State state = state_of(requests[i], &r);
-    if (state == State::done) return i;
-    if (state == State::pending) *active = true;
-    if (state == State::invalid) {
+    const RequestState state = state_of(requests[i], &r);
+    if (state == RequestState::done) return i;
+    if (state == RequestState::pending) *active = true;
+    if (state == RequestState::invalid) {
       *invalid = i;
       return -1;
     }
@@ -341,7 +341,7 @@ int retire_some(const char* function, int count, MPI_Request requests[], int* ou
   *outcount = 0;
   for (int i = 0; i < count; ++i) {
     Request* r = nullptr;
-    if (state_of(requests[i], &r) != State::done) continue;
+    if (state_of(requests[i], &r) != RequestState::done) continue;
     retire_one_of_many(&requests[i], *r, at(statuses, *outcount), i, failures);
     indices[(*outcount)++] = i;
   }

@@ -13,20 +13,20 @@
 namespace weft::mpi {
 
 // The state of a request, for the calls that complete it and those that look at it.
-enum class State : uint8_t { invalid, idle, pending, done };  // idle: null, or persistent and inactive
+enum class RequestState : uint8_t { invalid, idle, pending, done };  // idle: null, or persistent and inactive
 
-inline State state_of(MPI_Request handle, Request** request) {
-  if (handle == MPI_REQUEST_NULL) return State::idle;
+inline RequestState state_of(MPI_Request handle, Request** request) {
+  if (handle == MPI_REQUEST_NULL) return RequestState::idle;
   Request* r = request_of(handle);
   *request = r;
-  if (r == nullptr) return State::invalid;
-  if (!r->flags.active) return State::idle;
-  if (core::is_done(*r)) return State::done;
+  if (r == nullptr) return RequestState::invalid;
+  if (!r->flags.active) return RequestState::idle;
+  if (core::is_done(*r)) return RequestState::done;
   if (r->on_poll != nullptr) {
     r->on_poll(*r);
-    if (core::is_done(*r)) return State::done;
+    if (core::is_done(*r)) return RequestState::done;
   }
-  return State::pending;
+  return RequestState::pending;
 }
 
 inline void fill(MPI_Status* status, const Request& r) {

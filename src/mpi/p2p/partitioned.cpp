@@ -173,7 +173,7 @@ int announce(Comm& comm, Side& side, int32_t dest) {
 // ---- the receiver
 
 // A piece that ends inside an element of a layout with gaps is unpacked from here when it came.
-struct Piece {
+struct PartitionPiece {
   Side* side;
   int64_t index;
   unsigned char* packed;  // nullptr: received in place
@@ -186,7 +186,7 @@ int64_t room_of(const Side& side, int64_t index) {
 }
 
 bool piece_came(Request& r) {
-  auto* piece = static_cast<Piece*>(r.owner);
+  auto* piece = static_cast<PartitionPiece*>(r.owner);
   Side& side = *piece->side;
   Request& request = *side.request;
   if (piece->packed != nullptr) {
@@ -205,7 +205,7 @@ bool piece_came(Request& r) {
 }
 
 // Describes where a piece goes; false when there is no memory.
-bool place_piece(Side& side, Piece& piece, Request& r) {
+bool place_piece(Side& side, PartitionPiece& piece, Request& r) {
   const int64_t position = piece.index * side.sent.bytes;
   const int64_t room = room_of(side, piece.index);
   const int64_t size = side.type->size;
@@ -237,7 +237,7 @@ int receive_pieces(Side& side) {
   if (pieces == 0) core::complete(*side.request);
   // The last piece may end the side, also one that was here before.
   for (int64_t i = 0; i < pieces; ++i) {
-    auto* piece = new (std::nothrow) Piece{&side, i, nullptr};
+    auto* piece = new (std::nothrow) PartitionPiece{&side, i, nullptr};
     Request* r = piece == nullptr ? nullptr : core::new_request(comm, core::Role::receive);
     if (r == nullptr || !place_piece(side, *piece, *r)) {
       delete piece;

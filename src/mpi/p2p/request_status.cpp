@@ -20,16 +20,16 @@ int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   if (no_address(flag)) [[unlikely]]
     return null_argument(nullptr, "MPI_Request_get_status", "flag");
   Request* r = nullptr;
-  State state = state_of(request, &r);
-  if (state == State::invalid) [[unlikely]]
+  RequestState state = state_of(request, &r);
+  if (state == RequestState::invalid) [[unlikely]]
     return bad_request("MPI_Request_get_status", request, 0);
-  if (state == State::pending) {
+  if (state == RequestState::pending) {
     (void)core::progress();
     state = state_of(request, &r);
   }
-  *flag = state != State::pending;
-  if (state == State::idle) set_empty_status(status);
-  if (state != State::done) return MPI_SUCCESS;
+  *flag = state != RequestState::pending;
+  if (state == RequestState::idle) set_empty_status(status);
+  if (state != RequestState::done) return MPI_SUCCESS;
   const int error = look(status, *r);
   return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed("MPI_Request_get_status", {.error = error});
 }
@@ -39,7 +39,7 @@ namespace {
 // The same of one of several.
 int show(MPI_Status* status, MPI_Request handle) {
   Request* r = nullptr;
-  if (state_of(handle, &r) == State::idle) {
+  if (state_of(handle, &r) == RequestState::idle) {
     set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false);
     return MPI_SUCCESS;
   }
@@ -105,7 +105,7 @@ int request_get_status_some(int incount, const MPI_Request array_of_requests[], 
   Failures failures;
   for (int i = 0; s.done > 0 && i < incount; ++i) {
     Request* r = nullptr;
-    if (state_of(array_of_requests[i], &r) != State::done) continue;
+    if (state_of(array_of_requests[i], &r) != RequestState::done) continue;
     const int error = show(at(array_of_statuses, *outcount), array_of_requests[i]);
     if (error != MPI_SUCCESS) failures.add(i, {.error = error});
     array_of_indices[(*outcount)++] = i;

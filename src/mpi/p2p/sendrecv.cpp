@@ -51,7 +51,7 @@ void free_pair(Request& r) {
 }
 
 // Arguments of one direction.
-struct Half {
+struct DirectionArguments {
   const void* buffer;
   MPI_Count count;
   MPI_Datatype datatype;
@@ -60,15 +60,16 @@ struct Half {
 };
 
 // The error of buffers that overlap.
-[[gnu::noinline]] int compare(const char* function, const Half& out, const Type& sent, const Half& in,
-                              const Type& received, const Comm* comm) {
+[[gnu::noinline]] int compare(const char* function, const DirectionArguments& out, const Type& sent,
+                              const DirectionArguments& in, const Type& received, const Comm* comm) {
   const Filled from = filled(out.buffer, out.count, sent), to = filled(in.buffer, in.count, received);
   if (!overlap(from, to)) return MPI_SUCCESS;
   return fail(comm, function, MPI_ERR_BUFFER, "%s: give each its own memory, or call MPI_Sendrecv_replace",
               overlap_text("sendbuf", from, "recvbuf", to).c_str());
 }
 
-[[gnu::cold, gnu::noinline]] int explain(const char* function, const Half& out, const Half& in, MPI_Comm comm) {
+[[gnu::cold, gnu::noinline]] int explain(const char* function, const DirectionArguments& out,
+                                         const DirectionArguments& in, MPI_Comm comm) {
   Operation op;
   if (!good_send(op, out.buffer, out.count, out.datatype, out.partner, out.tag, comm)) {
     if (int error = explain_send(function, out.buffer, out.count, out.datatype, out.partner, out.tag, comm))
@@ -82,7 +83,7 @@ struct Half {
 
 // `apart`: the two buffers must not overlap.
 template <bool apart>
-int check(const char* function, const Half& out, const Half& in, MPI_Comm comm) {
+int check(const char* function, const DirectionArguments& out, const DirectionArguments& in, MPI_Comm comm) {
   Operation sent, received;
   if (!good_send(sent, out.buffer, out.count, out.datatype, out.partner, out.tag, comm) ||
       !good_receive_on(sent.comm, received, in.buffer, in.count, in.datatype, in.partner, in.tag)) [[unlikely]]
@@ -97,14 +98,16 @@ int check(const char* function, const Half& out, const Half& in, MPI_Comm comm) 
 }
 
 // Starts both directions of checked arguments.
-int start_both(const Half& out, const Half& in, MPI_Comm comm, MPI_Request* send, MPI_Request* receive) {
+int start_both(const DirectionArguments& out, const DirectionArguments& in, MPI_Comm comm, MPI_Request* send,
+               MPI_Request* receive) {
   if (int error = irecv_c(const_cast<void*>(in.buffer), in.count, in.datatype, in.partner, in.tag, comm, receive)) {
     return error;
   }
   return isend_within(out.buffer, out.count, out.datatype, out.partner, out.tag, comm, send);
 }
 
-int both(const char* function, const Half& out, const Half& in, MPI_Comm comm, MPI_Status* status) {
+int both(const char* function, const DirectionArguments& out, const DirectionArguments& in, MPI_Comm comm,
+         MPI_Status* status) {
   MPI_Request send = MPI_REQUEST_NULL;
   MPI_Request receive = MPI_REQUEST_NULL;
   if (int error = start_both(out, in, comm, &send, &receive)) return error;
@@ -121,8 +124,8 @@ int both(const char* function, const Half& out, const Half& in, MPI_Comm comm, M
   return finish(function, &receive, *request_of(receive), status);
 }
 
-int both_later(const char* function, const Half& out, const Half& in, MPI_Comm comm, std::unique_ptr<char[]> copy,
-               MPI_Request* request) {
+int both_later(const char* function, const DirectionArguments& out, const DirectionArguments& in, MPI_Comm comm,
+               std::unique_ptr<char[]> copy, MPI_Request* request) {
   Comm* c = comm_of(comm);
   Request* r = core::new_request(*c, core::Role::composite);
   auto* pair = new (std::nothrow) Pair;
@@ -140,7 +143,7 @@ int both_later(const char* function, const Half& out, const Half& in, MPI_Comm c
 }
 
 // The data of a replacing form, packed; MPI_PACKED bytes from there on.
-int copy_out(const char* function, Half& out, MPI_Comm comm, std::unique_ptr<char[]>& copy) {
+int copy_out(const char* function, DirectionArguments& out, MPI_Comm comm, std::unique_ptr<char[]>& copy) {
   if (out.partner == MPI_PROC_NULL) return MPI_SUCCESS;  // and the datatype may be none
   const Type& type = *type_of(out.datatype);
   const int64_t bytes = out.count * type.size;
@@ -156,16 +159,16 @@ int copy_out(const char* function, Half& out, MPI_Comm comm, std::unique_ptr<cha
 
 int sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const Half out{sendbuf, sendcount, sendtype, dest, sendtag};
-  const Half in{recvbuf, recvcount, recvtype, source, recvtag};
+  const DirectionArguments out{sendbuf, sendcount, sendtype, dest, sendtag};
+  const DirectionArguments in{recvbuf, recvcount, recvtype, source, recvtag};
   if (int error = check<true>("MPI_Sendrecv", out, in, comm)) return error;
   return both("MPI_Sendrecv", out, in, comm, status);
 }
 
 int sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                        int recvtag, MPI_Comm comm, MPI_Status* status) {
-  Half out{buf, count, datatype, dest, sendtag};
-  const Half in{buf, count, datatype, source, recvtag};
+  DirectionArguments out{buf, count, datatype, dest, sendtag};
+  const DirectionArguments in{buf, count, datatype, source, recvtag};
   std::unique_ptr<char[]> copy;
   if (int error = check<false>("MPI_Sendrecv_replace", out, in, comm)) return error;
   if (int error = copy_out("MPI_Sendrecv_replace", out, comm, copy)) return error;
@@ -175,8 +178,8 @@ int sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int de
 int isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                 MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                 MPI_Request* request) {
-  const Half out{sendbuf, sendcount, sendtype, dest, sendtag};
-  const Half in{recvbuf, recvcount, recvtype, source, recvtag};
+  const DirectionArguments out{sendbuf, sendcount, sendtype, dest, sendtag};
+  const DirectionArguments in{recvbuf, recvcount, recvtype, source, recvtag};
   if (int error = check<true>("MPI_Isendrecv", out, in, comm)) return error;
   if (no_address(request)) return null_argument(comm_of(comm), "MPI_Isendrecv", "request");
   return both_later("MPI_Isendrecv", out, in, comm, nullptr, request);
@@ -184,8 +187,8 @@ int isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 
 int isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                         int recvtag, MPI_Comm comm, MPI_Request* request) {
-  Half out{buf, count, datatype, dest, sendtag};
-  const Half in{buf, count, datatype, source, recvtag};
+  DirectionArguments out{buf, count, datatype, dest, sendtag};
+  const DirectionArguments in{buf, count, datatype, source, recvtag};
   std::unique_ptr<char[]> copy;
   if (int error = check<false>("MPI_Isendrecv_replace", out, in, comm)) return error;
   if (no_address(request)) return null_argument(comm_of(comm), "MPI_Isendrecv_replace", "request");

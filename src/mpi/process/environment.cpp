@@ -110,7 +110,7 @@ void end_runtime() {
 void end_at_exit() {
   if (getpid() != environment.process) return;
   std::lock_guard lock(life);
-  if (environment.joined && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
+  if (environment.joined && environment.phase.load(std::memory_order_relaxed) == WorldPhase::before &&
       environment.sessions.load(std::memory_order_relaxed) == 0) {
     end_runtime();
   }
@@ -119,7 +119,7 @@ void end_at_exit() {
 // Starts the world model. Returns why it cannot be, nullptr when it was.
 const char* start_world(int required) {
   std::lock_guard lock(life);
-  if (environment.phase.load(std::memory_order_relaxed) == Phase::running) return "MPI is initialised already";
+  if (environment.phase.load(std::memory_order_relaxed) == WorldPhase::running) return "MPI is initialised already";
   if (was_finalized()) return "MPI was finalized: it cannot be initialised a second time";
   int level = required;
   if (!start_runtime(level)) return "this process has left the job, as it exits";
@@ -128,7 +128,7 @@ const char* start_world(int required) {
   environment.thread_level = level;
   environment.main_thread = base::kernel_thread();
   begin_thread_check(thread_level_name(level), level == MPI_THREAD_FUNNELED ? environment.main_thread : 0);
-  environment.phase.store(Phase::running, std::memory_order_release);
+  environment.phase.store(WorldPhase::running, std::memory_order_release);
   return nullptr;
 }
 
@@ -157,12 +157,12 @@ void meet_all() {
 }  // namespace
 
 bool is_running() {
-  return environment.phase.load(std::memory_order_acquire) == Phase::running ||
+  return environment.phase.load(std::memory_order_acquire) == WorldPhase::running ||
          environment.sessions.load(std::memory_order_acquire) > 0;
 }
 
 bool was_finalized() {
-  return environment.phase.load(std::memory_order_acquire) == Phase::finalized;
+  return environment.phase.load(std::memory_order_acquire) == WorldPhase::finalized;
 }
 
 bool open_session(int& level) {
@@ -233,7 +233,7 @@ int init_thread(int*, char***, int required, int* provided) {
 
 int finalize() {
   static const char* function = "MPI_Finalize";
-  if (environment.phase.load(std::memory_order_acquire) != Phase::running) return not_running(function);
+  if (environment.phase.load(std::memory_order_acquire) != WorldPhase::running) return not_running(function);
   // The attributes of MPI_COMM_SELF first, while MPI still works for their callbacks (MPI-5.0, 11.2.4).
   Comm* self = comm_of(MPI_COMM_SELF);
   int error = delete_attributes(*self);
@@ -247,13 +247,13 @@ int finalize() {
   std::lock_guard lock(life);
   if (environment.sessions.load(std::memory_order_relaxed) == 0) end_runtime();
   free_world_communicators();
-  environment.phase.store(Phase::finalized, std::memory_order_release);
+  environment.phase.store(WorldPhase::finalized, std::memory_order_release);
   return MPI_SUCCESS;
 }
 
 int initialized(int* flag) {
   if (no_address(flag)) return null_argument(nullptr, "MPI_Initialized", "flag");
-  *flag = environment.phase.load(std::memory_order_acquire) != Phase::before;
+  *flag = environment.phase.load(std::memory_order_acquire) != WorldPhase::before;
   return MPI_SUCCESS;
 }
 

@@ -13,13 +13,13 @@
 namespace weft::mpi {
 
 // Of the world model: the results of MPI_Initialized and MPI_Finalized.
-enum class Phase : uint8_t { before, running, finalized };
+enum class WorldPhase : uint8_t { before, running, finalized };
 
 // Threads may open and close sessions, and one of them call MPI_Init and MPI_Finalize, at the same time: changes are
 // made under a lock (environment.cpp). Members without an atomic type are written before the phase or the first session
 // that tells others to read them.
 struct Environment {
-  std::atomic<Phase> phase{Phase::before};
+  std::atomic<WorldPhase> phase{WorldPhase::before};
   std::atomic<int> sessions{0};  // open ones
   bool joined = false;           // MPI takes part in the job (core/runtime/init_refcount.hpp)
   int thread_level = 0;          // MPI_THREAD_..., as provided

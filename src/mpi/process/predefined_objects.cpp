@@ -24,7 +24,7 @@ namespace {
 // Storage of predefined objects: made when first needed, never destroyed, and outside the arena, so that their handles
 // are told from addresses.
 template <class T>
-struct Kept {
+struct ObjectStorage {
   alignas(T) unsigned char bytes[sizeof(T)];
   template <class... Args>
   T* make(Args&&... args) {
@@ -34,13 +34,13 @@ struct Kept {
 };
 
 constexpr size_t most_types = 80;
-Kept<Type> types[most_types];
-Kept<TypeRecord> type_records[most_types];
-Kept<Op> ops[16];
-Kept<Errhandler> errhandlers[3];
-Kept<core::Group> empty_group;
-Kept<Comm> world_comm;
-Kept<Comm> self_comm;
+ObjectStorage<Type> types[most_types];
+ObjectStorage<TypeRecord> type_records[most_types];
+ObjectStorage<Op> ops[16];
+ObjectStorage<Errhandler> errhandlers[3];
+ObjectStorage<core::Group> empty_group;
+ObjectStorage<Comm> world_comm;
+ObjectStorage<Comm> self_comm;
 
 template <class Handle>
 base::Object*& entry(Handle handle) {
@@ -98,7 +98,7 @@ void build_ops() {
 }
 
 void build_errhandlers() {
-  using Action = Errhandler::Action;
+  using Action = Errhandler::ErrorAction;
   static const struct {
     MPI_Errhandler handle;
     Action action;
@@ -130,7 +130,7 @@ void publish(MPI_Comm handle, base::Object* object) {
   std::atomic_ref(entry(handle)).store(object, std::memory_order_release);
 }
 
-void build_comm(Kept<Comm>& storage, MPI_Comm handle, uint32_t context, const char* name, core::Group* group) {
+void build_comm(ObjectStorage<Comm>& storage, MPI_Comm handle, uint32_t context, const char* name, core::Group* group) {
   Comm* comm = storage.make();
   comm->predefined = true;
   comm->name = name;
@@ -139,7 +139,7 @@ void build_comm(Kept<Comm>& storage, MPI_Comm handle, uint32_t context, const ch
   publish(handle, comm);
 }
 
-void end_comm(Kept<Comm>& storage, MPI_Comm handle) {
+void end_comm(ObjectStorage<Comm>& storage, MPI_Comm handle) {
   publish(handle, &nothing);
   Comm* comm = storage.get();
   release_comm_parts(*comm);

@@ -32,7 +32,7 @@ namespace weft::mpi {
 namespace {
 
 // A command as the root's arguments give it.
-struct Order {
+struct SpawnCommand {
   const char* command;
   char** arguments;
   int maxprocs;
@@ -40,7 +40,7 @@ struct Order {
 };
 
 // The root's result, for all ranks.
-struct Result {
+struct SpawnResult {
   int32_t error;
   int32_t first;  // rank in the job
   int32_t commands;
@@ -49,7 +49,7 @@ struct Result {
 };
 
 // Of each command.
-struct Numbers {
+struct CommandCounts {
   int32_t wished;
   int32_t started;
 };
@@ -63,7 +63,7 @@ void put_texts(boot::Packet& packet, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) packet.put(text);
 }
 
-std::vector<std::string> words_of(const Order& order) {
+std::vector<std::string> words_of(const SpawnCommand& order) {
   std::vector<std::string> words{order.command};
   for (char** word = order.arguments; word != MPI_ARGV_NULL && *word != nullptr; ++word) words.emplace_back(*word);
   return words;
@@ -102,7 +102,7 @@ bool add_range(const std::string& text, int most, std::vector<int>& numbers) {
 }
 
 // The numbers of processes that may be started, the largest first. False: the info key soft is wrong.
-bool counts_of(const Order& order, const Info* info, std::vector<int>& counts) {
+bool counts_of(const SpawnCommand& order, const Info* info, std::vector<int>& counts) {
   const std::optional<std::string> soft = info != nullptr ? info->find("soft") : std::nullopt;
   if (!soft) {
     counts = {order.maxprocs};
@@ -132,7 +132,7 @@ std::string text_of(const Info* info, const char* key) {
   return info != nullptr ? info->find(key).value_or("") : "";
 }
 
-Result refused(Result result, int32_t error, const std::string& why) {
+SpawnResult refused(SpawnResult result, int32_t error, const std::string& why) {
   result.error = error;
   (void)snprintf(result.why, sizeof result.why, "%s", why.c_str());
   return result;
@@ -140,8 +140,8 @@ Result refused(Result result, int32_t error, const std::string& why) {
 
 // An order with the numbers of processes that it allows. An error: the result says which argument is wrong, and of
 // which command.
-Result check_order(const Order& order, std::vector<int>& counts) {
-  const Result result{.error = MPI_SUCCESS};
+SpawnResult check_order(const SpawnCommand& order, std::vector<int>& counts) {
+  const SpawnResult result{.error = MPI_SUCCESS};
   if (no_address(order.command))
     return refused(result, MPI_ERR_ARG, "a command is a null pointer, or a number that is no address");
   if (*order.command == '\0') return refused(result, MPI_ERR_ARG, "a command is empty");
@@ -163,7 +163,7 @@ Result check_order(const Order& order, std::vector<int>& counts) {
 }
 
 // The fields that mpiexec's Launch::read_spawn() reads.
-void write_order(const Order& order, const std::vector<int>& counts, boot::Packet& question) {
+void write_order(const SpawnCommand& order, const std::vector<int>& counts, boot::Packet& question) {
   const Info* const info = info_of(order.info);
   put_texts(question, words_of(order));
   put_texts(question, variables_of(info));
@@ -181,20 +181,21 @@ void write_order(const Order& order, const std::vector<int>& counts, boot::Packe
 
 // The orders, as a request has them behind its first fields, and the numbers of each: none if one of these is wrong, as
 // the error codes of the processes have no places then. An error if an order is wrong.
-Result write_orders(const std::vector<Order>& orders, boot::Packet& written, std::vector<Numbers>& numbers) {
-  for (const Order& order : orders) numbers.push_back({order.maxprocs, 0});
-  if (std::any_of(numbers.begin(), numbers.end(), [](const Numbers& n) { return n.wished < 0; })) numbers.clear();
-  for (const Order& order : orders) {
+SpawnResult write_orders(const std::vector<SpawnCommand>& orders, boot::Packet& written,
+                         std::vector<CommandCounts>& numbers) {
+  for (const SpawnCommand& order : orders) numbers.push_back({order.maxprocs, 0});
+  if (std::any_of(numbers.begin(), numbers.end(), [](const CommandCounts& n) { return n.wished < 0; })) numbers.clear();
+  for (const SpawnCommand& order : orders) {
     std::vector<int> counts;
-    if (const Result result = check_order(order, counts); result.error != MPI_SUCCESS) return result;
+    if (const SpawnResult result = check_order(order, counts); result.error != MPI_SUCCESS) return result;
     write_order(order, counts, written);
   }
   return {.error = MPI_SUCCESS};
 }
 
 // Asks the mpiexec of this host.
-Result request_spawn(const Comm& comm, const boot::Packet& orders, std::vector<Numbers>& numbers) {
-  Result result{.error = MPI_SUCCESS};
+SpawnResult request_spawn(const Comm& comm, const boot::Packet& orders, std::vector<CommandCounts>& numbers) {
+  SpawnResult result{.error = MPI_SUCCESS};
   if (const std::string why = need_service(); !why.empty()) return refused(result, MPI_ERR_SPAWN, why);
   boot::Packet question = question_of(boot::request::spawn);
   std::vector<int32_t> places;  // of those here
@@ -213,7 +214,7 @@ Result request_spawn(const Comm& comm, const boot::Packet& orders, std::vector<N
   result.first =
       core::identity->job.rank_at(static_cast<int32_t>(answer.take_number(0, core::identity->places_here() - 1)));
   (void)answer.take_number(count, count);
-  for (Numbers& number : numbers) number.started = static_cast<int32_t>(answer.take_number(0, number.wished));
+  for (CommandCounts& number : numbers) number.started = static_cast<int32_t>(answer.take_number(0, number.wished));
   if (answer.is_bad()) {
     return refused(result, MPI_ERR_SPAWN, "mpiexec's answer cannot be read: is it of the library's version?");
   }
@@ -241,10 +242,10 @@ std::string own_host() {
 }
 
 // The root's, of a job on several hosts. Orders that name several hosts, or one of them none, are refused by mpiexec.
-Elsewhere host_of_orders(const std::vector<Order>& orders, const boot::Packet& written) {
+Elsewhere host_of_orders(const std::vector<SpawnCommand>& orders, const boot::Packet& written) {
   Elsewhere elsewhere{};
   std::string host;
-  for (const Order& order : orders) {
+  for (const SpawnCommand& order : orders) {
     const std::string wanted = short_name(text_of(info_of(order.info), "host"));
     if (wanted.empty() || (!host.empty() && host != wanted)) return elsewhere;
     host = wanted;
@@ -259,7 +260,7 @@ Elsewhere host_of_orders(const std::vector<Order>& orders, const boot::Packet& w
 // Which rank asks its mpiexec: the root, or the first on the host that the root's orders name, to which these go then.
 // An error code, or core::no_error; -1 in `asks`: there is no rank on that host.
 int32_t choose_asking_rank(const coll::Founders& founders, int root, Elsewhere& elsewhere, boot::Packet& written,
-                           std::vector<Numbers>& numbers, int32_t& asks) {
+                           std::vector<CommandCounts>& numbers, int32_t& asks) {
   asks = root;
   int32_t lost = coll::spread(founders, root, &elsewhere, sizeof elsewhere);
   if (lost != core::no_error || elsewhere.host[0] == '\0') return lost;
@@ -273,16 +274,17 @@ int32_t choose_asking_rank(const coll::Founders& founders, int root, Elsewhere& 
   numbers.resize(static_cast<size_t>(elsewhere.commands));
   lost = coll::spread(founders, root, bytes.data(), elsewhere.bytes);
   if (lost == core::no_error)
-    lost = coll::spread(founders, root, numbers.data(), static_cast<int64_t>(sizeof(Numbers)) * elsewhere.commands);
+    lost =
+        coll::spread(founders, root, numbers.data(), static_cast<int64_t>(sizeof(CommandCounts)) * elsewhere.commands);
   written = boot::Packet(std::move(bytes));
   return lost;
 }
 
 constinit int code_of_not_started = MPI_ERR_SPAWN;
 
-void write_codes(const std::vector<Numbers>& numbers, int* codes) {
+void write_codes(const std::vector<CommandCounts>& numbers, int* codes) {
   if (codes == MPI_ERRCODES_IGNORE) return;
-  for (const Numbers& command : numbers) {
+  for (const CommandCounts& command : numbers) {
     for (int32_t i = 0; i < command.wished; ++i) *codes++ = i < command.started ? MPI_SUCCESS : code_of_not_started;
   }
 }
@@ -306,12 +308,12 @@ int check_call(const char* function, MPI_Comm handle, int root, const MPI_Comm* 
   return no_address(intercomm) ? null_argument(comm, function, "intercomm") : MPI_SUCCESS;
 }
 
-int spawn(const char* function, Comm& comm, int root, const std::vector<Order>& orders, MPI_Comm* intercomm,
+int spawn(const char* function, Comm& comm, int root, const std::vector<SpawnCommand>& orders, MPI_Comm* intercomm,
           int* codes) {
   *intercomm = MPI_COMM_NULL;
-  std::vector<Numbers> numbers;
+  std::vector<CommandCounts> numbers;
   boot::Packet written;
-  Result result{};
+  SpawnResult result{};
   const coll::Founders founders = founders_of(comm);
   if (comm.rank == root) result = write_orders(orders, written, numbers);
   int32_t asks = root;
@@ -334,12 +336,13 @@ int spawn(const char* function, Comm& comm, int root, const std::vector<Order>& 
   }
   if (comm.rank == asks) {
     result.commands = static_cast<int32_t>(numbers.size());
-    if (result.error != MPI_SUCCESS) std::for_each(numbers.begin(), numbers.end(), [](Numbers& n) { n.started = 0; });
+    if (result.error != MPI_SUCCESS)
+      std::for_each(numbers.begin(), numbers.end(), [](CommandCounts& n) { n.started = 0; });
   }
   if (lost == core::no_error) lost = coll::spread(founders, asks, &result, sizeof result);
   if (lost == core::no_error && result.commands > 0) {
     numbers.resize(static_cast<size_t>(result.commands));
-    lost = coll::spread(founders, asks, numbers.data(), static_cast<int64_t>(sizeof(Numbers)) * result.commands);
+    lost = coll::spread(founders, asks, numbers.data(), static_cast<int64_t>(sizeof(CommandCounts)) * result.commands);
   }
   if (lost != core::no_error) return fail(&comm, function, lost, "the root could not tell the others what was started");
   write_codes(numbers, codes);
@@ -428,7 +431,7 @@ int comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, i
   static const char* function = "MPI_Comm_spawn";
   Comm* c = nullptr;
   if (int error = check_call(function, comm, root, intercomm, c)) return error;
-  std::vector<Order> orders;
+  std::vector<SpawnCommand> orders;
   if (c->rank == root) orders.push_back({command, argv, maxprocs, info});
   return spawn(function, *c, root, orders, intercomm, array_of_errcodes);
 }
@@ -439,7 +442,7 @@ int comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_ar
   static const char* function = "MPI_Comm_spawn_multiple";
   Comm* c = nullptr;
   if (int error = check_call(function, comm, root, intercomm, c)) return error;
-  std::vector<Order> orders;
+  std::vector<SpawnCommand> orders;
   if (c->rank == root) {
     const bool given = !no_address(array_of_commands) && !no_address(array_of_maxprocs) && !no_address(array_of_info);
     for (int i = 0; i < count && given; ++i) {

@@ -19,7 +19,7 @@ using base::Change;
 using base::SettingForm;
 using base::SettingRow;
 
-struct Control {
+struct ControlVariable {
   SettingRow* row;
   std::string help;
   MPI_T_enum words;
@@ -45,7 +45,7 @@ const char* unit_of(base::Unit unit) {
   }
 }
 
-Control describe(SettingRow* row) {
+ControlVariable describe(SettingRow* row) {
   std::string help = row->text().help;
   const bool is_number = row->form() == SettingForm::number;
   help += " (" + row->shown_range() + (is_number ? unit_of(row->text().unit) : "");
@@ -55,16 +55,16 @@ Control describe(SettingRow* row) {
   return {row, help, has_words ? make_enumeration(row->text().name, row->words()) : MPI_T_ENUM_NULL};
 }
 
-const std::vector<Control>& controls() {
+const std::vector<ControlVariable>& controls() {
   static const auto* const all = [] {
-    auto* made = new std::vector<Control>;
+    auto* made = new std::vector<ControlVariable>;
     for (SettingRow* row : control_variables()) made->push_back(describe(row));
     return made;
   }();
   return *all;
 }
 
-const Control* control_at(int index) {
+const ControlVariable* control_at(int index) {
   return index >= 0 && static_cast<size_t>(index) < controls().size() ? &controls()[static_cast<size_t>(index)]
                                                                       : nullptr;
 }
@@ -158,7 +158,7 @@ int t_cvar_get_num(int* num_cvar) {
 int t_cvar_get_info(int cvar_index, char* name, int* name_len, int* verbosity, MPI_Datatype* datatype,
                     MPI_T_enum* enumtype, char* desc, int* desc_len, int* bind, int* scope) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  const tool::Control* control = tool::control_at(cvar_index);
+  const tool::ControlVariable* control = tool::control_at(cvar_index);
   if (no_address(control)) return MPI_T_ERR_INVALID_INDEX;
   if (!tool::can_give(name, name_len) || !tool::can_give(desc, desc_len)) return MPI_T_ERR_INVALID;
   const base::SettingText& text = control->row->text();
@@ -175,7 +175,7 @@ int t_cvar_get_info(int cvar_index, char* name, int* name_len, int* verbosity, M
 int t_cvar_get_index(const char* name, int* cvar_index) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (no_address(name) || no_address(cvar_index)) return MPI_T_ERR_INVALID;
-  const std::vector<tool::Control>& all = tool::controls();
+  const std::vector<tool::ControlVariable>& all = tool::controls();
   for (size_t i = 0; i < all.size(); ++i) {
     if (strcmp(all[i].row->text().name, name) != 0) continue;
     *cvar_index = static_cast<int>(i);
@@ -185,9 +185,9 @@ int t_cvar_get_index(const char* name, int* cvar_index) {
 }
 
 int t_cvar_handle_alloc(int cvar_index, void* /*obj_handle*/, MPI_T_cvar_handle* handle, int* count) {
-  const tool::Call call;
+  const tool::ToolCall call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  const tool::Control* control = tool::control_at(cvar_index);
+  const tool::ControlVariable* control = tool::control_at(cvar_index);
   if (no_address(control)) return MPI_T_ERR_INVALID_INDEX;
   if (no_address(handle) || no_address(count)) return MPI_T_ERR_INVALID;
   auto* made = base::make_object<tool::ControlHandle>();
@@ -203,7 +203,7 @@ int t_cvar_handle_alloc(int cvar_index, void* /*obj_handle*/, MPI_T_cvar_handle*
 }
 
 int t_cvar_handle_free(MPI_T_cvar_handle* handle) {
-  const tool::Call call;
+  const tool::ToolCall call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (no_address(handle)) return MPI_T_ERR_INVALID;
   tool::ControlHandle* control = tool::control_of(*handle);
@@ -215,7 +215,7 @@ int t_cvar_handle_free(MPI_T_cvar_handle* handle) {
 }
 
 int t_cvar_read(MPI_T_cvar_handle handle, void* buf) {
-  const tool::Call call;
+  const tool::ToolCall call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::ControlHandle* control = tool::control_of(handle);
   if (no_address(control)) return MPI_T_ERR_INVALID_HANDLE;
@@ -227,7 +227,7 @@ int t_cvar_read(MPI_T_cvar_handle handle, void* buf) {
 int t_cvar_write(MPI_T_cvar_handle handle, const void* buf) {
   base::SettingRow* row = nullptr;
   {
-    const tool::Call call;
+    const tool::ToolCall call;
     if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
     const tool::ControlHandle* control = tool::control_of(handle);
     if (no_address(control)) return MPI_T_ERR_INVALID_HANDLE;

@@ -16,11 +16,12 @@ namespace {
 
 using base::Subject;
 
-struct Source {
+struct EventSource {
   const char* name;
   const char* help;
 };
-constexpr Source sources[] = {{"weft_messages", "events of messages"}, {"weft_waiting", "events of waiting threads"}};
+constexpr EventSource sources[] = {{"weft_messages", "events of messages"},
+                                   {"weft_waiting", "events of waiting threads"}};
 enum SourceIndex : int { of_messages, of_waiting };
 
 constexpr EventElement message[] = {
@@ -125,7 +126,7 @@ int t_source_get_info(int source_index, char* name, int* name_len, char* desc, i
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (!tool::is_source(source_index)) return MPI_T_ERR_INVALID_INDEX;
   if (!tool::can_give(name, name_len) || !tool::can_give(desc, desc_len)) return MPI_T_ERR_INVALID;
-  const tool::Source& source = tool::sources[source_index];
+  const tool::EventSource& source = tool::sources[source_index];
   tool::give(source.name, name, name_len);
   tool::give(source.help, desc, desc_len);
   tool::give(ordering, MPI_T_SOURCE_UNORDERED);  // several threads may tell of events at the same time

@@ -144,7 +144,7 @@ int find_one(MPI_T_pvar_session session, MPI_T_pvar_handle handle, PerformanceHa
 }
 
 int start_or_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void (*change)(PerformanceHandle&)) {
-  const Call call;
+  const ToolCall call;
   VariableSession* s = nullptr;
   PerformanceHandle* one = nullptr;
   if (const int error = find(session, handle, s, one)) return error;
@@ -207,7 +207,7 @@ int t_pvar_get_index(const char* name, int var_class, int* pvar_index) {
 }
 
 int t_pvar_session_create(MPI_T_pvar_session* session) {
-  const tool::Call call;
+  const tool::ToolCall call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (no_address(session)) return MPI_T_ERR_INVALID;
   auto* made = base::make_object<tool::VariableSession>();
@@ -220,7 +220,7 @@ int t_pvar_session_create(MPI_T_pvar_session* session) {
 }
 
 int t_pvar_session_free(MPI_T_pvar_session* session) {
-  const tool::Call call;
+  const tool::ToolCall call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (no_address(session)) return MPI_T_ERR_INVALID;
   tool::VariableSession* s = tool::session_of(*session);
@@ -233,7 +233,7 @@ int t_pvar_session_free(MPI_T_pvar_session* session) {
 
 int t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void* obj_handle, MPI_T_pvar_handle* handle,
                         int* count) {
-  const tool::Call call;
+  const tool::ToolCall call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   tool::VariableSession* s = tool::session_of(session);
   if (no_address(s)) return MPI_T_ERR_INVALID_SESSION;
@@ -260,7 +260,7 @@ int t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void* obj_ha
 }
 
 int t_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handle) {
-  const tool::Call call;
+  const tool::ToolCall call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (no_address(handle)) return MPI_T_ERR_INVALID;
   tool::VariableSession* s = nullptr;
@@ -282,7 +282,7 @@ int t_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
 }
 
 int t_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* buf) {
-  const tool::Call call;
+  const tool::ToolCall call;
   tool::PerformanceHandle* h = nullptr;
   if (const int error = tool::find_one(session, handle, h)) return error;
   if (no_address(buf)) return MPI_T_ERR_INVALID;
@@ -291,7 +291,7 @@ int t_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* buf)
 }
 
 int t_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* buf) {
-  const tool::Call call;
+  const tool::ToolCall call;
   tool::PerformanceHandle* h = nullptr;
   if (const int error = tool::find_one(session, handle, h)) return error;
   if (!h->row->is_sum()) return MPI_T_ERR_PVAR_NO_ATOMIC;
@@ -303,7 +303,7 @@ int t_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void*
 }
 
 int t_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void* buf) {
-  const tool::Call call;
+  const tool::ToolCall call;
   tool::PerformanceHandle* h = nullptr;
   if (const int error = tool::find_one(session, handle, h)) return error;
   if (!h->row->is_sum()) return MPI_T_ERR_PVAR_NO_WRITE;
@@ -316,7 +316,7 @@ int t_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const voi
 }
 
 int t_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
-  const tool::Call call;
+  const tool::ToolCall call;
   tool::VariableSession* s = nullptr;
   tool::PerformanceHandle* one = nullptr;
   if (const int error = tool::find(session, handle, s, one)) return error;

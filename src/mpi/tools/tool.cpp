@@ -18,11 +18,11 @@ constinit std::atomic<int> users = 0;  // changed under the lock
 
 }  // namespace
 
-Call::Call() {
+ToolCall::ToolCall() {
   interface_lock.lock();
 }
 
-Call::~Call() {
+ToolCall::~ToolCall() {
   interface_lock.unlock();
 }
 
@@ -54,14 +54,14 @@ MPI_T_enum make_enumeration(const char* name, std::span<const char* const> items
 int t_init_thread(int required, int* provided) {
   if (provided == nullptr || required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE) return MPI_T_ERR_INVALID;
   base::load_settings();
-  const tool::Call call;
+  const tool::ToolCall call;
   tool::users.fetch_add(1, std::memory_order_release);
   *provided = required;
   return MPI_SUCCESS;
 }
 
 int t_finalize() {
-  const tool::Call call;
+  const tool::ToolCall call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (tool::users.fetch_sub(1, std::memory_order_release) == 1) {
     tool::free_all_controls();

@@ -24,12 +24,12 @@
 namespace weft::mpi::tool {
 
 // One call of the interface, with its lock.
-class Call {
+class ToolCall {
  public:
-  Call();
-  ~Call();
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  ToolCall();
+  ~ToolCall();
+  ToolCall(const ToolCall&) = delete;
+  ToolCall& operator=(const ToolCall&) = delete;
 };
 
 // Whether more MPI_T_init_thread than MPI_T_finalize were called.
@@ -90,7 +90,7 @@ inline constexpr int most_elements = 64;
 [[nodiscard]] std::span<const PerformanceRow> performance_variables();
 
 struct EventElement {
-  enum Field : uint8_t { peer, tag, amount, internal } field;
+  enum EventField : uint8_t { peer, tag, amount, internal } field;
   int displacement;  // in what MPI_T_event_copy gives
 };
 struct EventRow {

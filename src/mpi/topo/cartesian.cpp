@@ -70,7 +70,7 @@ int read_grid(const char* function, const Comm& comm, int ndims, const int* dims
 // The topology as rank `rank` of the grid sees it.
 std::unique_ptr<Topology> make_cartesian(Grid grid, int32_t rank) {
   auto topology = std::make_unique<Topology>();
-  topology->kind = Topology::Kind::cartesian;
+  topology->kind = Topology::TopologyKind::cartesian;
   core::Neighbours& neighbours = topology->neighbours;
   neighbours.cartesian = true;
   for (int d = 0; d < grid.ndims(); ++d) {
@@ -82,7 +82,7 @@ std::unique_ptr<Topology> make_cartesian(Grid grid, int32_t rank) {
 }
 
 const Topology* cartesian_of(const char* function, MPI_Comm comm, const Comm*& object, int& error) {
-  return topology_of(function, comm, Topology::Kind::cartesian, object, error);
+  return topology_of(function, comm, Topology::TopologyKind::cartesian, object, error);
 }
 
 // Whether an array of the program's has room for a value per dimension.

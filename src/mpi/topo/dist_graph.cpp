@@ -91,7 +91,7 @@ int check_edges(const char* function, const Comm* comm, int n, const int* source
 
 std::unique_ptr<Topology> new_graph(bool weighted) {
   auto topology = std::make_unique<Topology>();
-  topology->kind = Topology::Kind::distributed;
+  topology->kind = Topology::TopologyKind::distributed;
   topology->weighted = weighted;
   return topology;
 }
@@ -104,7 +104,7 @@ void take_list(std::vector<int32_t>& ranks, std::vector<int>& kept_weights, int 
 }
 
 const Topology* dist_graph_of(const char* function, MPI_Comm comm, const Comm*& object, int& error) {
-  return topology_of(function, comm, Topology::Kind::distributed, object, error);
+  return topology_of(function, comm, Topology::TopologyKind::distributed, object, error);
 }
 
 // The first of a list, as many as there is room for (MPI-5.0, 8.5.5).

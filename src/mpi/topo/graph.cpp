@@ -39,7 +39,7 @@ int check_graph(const char* function, const Comm& comm, int nnodes, const int* e
 }
 
 const Topology* graph_of(const char* function, MPI_Comm comm, const Comm*& object, int& error) {
-  return topology_of(function, comm, Topology::Kind::graph, object, error);
+  return topology_of(function, comm, Topology::TopologyKind::graph, object, error);
 }
 
 int check_rank(const char* function, const Comm* comm, int rank) {
@@ -59,7 +59,7 @@ int graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edge
   std::unique_ptr<Topology> topology;
   if (c->rank < nnodes) {
     topology = std::make_unique<Topology>();
-    topology->kind = Topology::Kind::graph;
+    topology->kind = Topology::TopologyKind::graph;
     Graph& graph = topology->graph;
     graph.ends.assign(indx, indx + nnodes);
     graph.edges.assign(edges, edges + indx[nnodes - 1]);

@@ -29,13 +29,13 @@ constinit base::IntSetting reorder_setting{
 WEFT_SETTING(reorder_setting);
 
 // Where a rank is bound to; -1: it may run in several, or this is unknown.
-struct Place {
+struct RankBinding {
   int32_t host;
   int32_t node;
   int32_t cache;
 };
 
-Place own_place() {
+RankBinding own_place() {
   const int64_t wanted = reorder_setting.value();
   if (wanted == 0) return {-1, -1, -1};
   if (wanted > 0) return {0, static_cast<int32_t>(core::identity->rank / wanted), -1};
@@ -44,7 +44,7 @@ Place own_place() {
 }
 
 // The domains of the grid's ranks at one level of the machine; empty unless all are known and there are several.
-std::vector<int32_t> domains_at(const std::vector<Place>& places, size_t size, int32_t Place::*level) {
+std::vector<int32_t> domains_at(const std::vector<RankBinding>& places, size_t size, int32_t RankBinding::*level) {
   std::vector<int32_t> domains;
   std::set<int32_t> different;
   for (size_t r = 0; r < size; ++r) {
@@ -65,21 +65,21 @@ std::string shown(const Grid& grid) {
 }  // namespace
 
 int choose_order(const char* function, Comm& comm, const Grid& grid, Reordering& order) {
-  const Place mine = own_place();
-  std::vector<Place> places(static_cast<size_t>(comm.size));
+  const RankBinding mine = own_place();
+  std::vector<RankBinding> places(static_cast<size_t>(comm.size));
   int32_t error = coll::gather_all(comm, &mine, sizeof mine, places.data());
   if (error != core::no_error)
     return fail(&comm, function, error, "the ranks could not tell each other where they are");
   const auto size = static_cast<size_t>(grid.size());
   const char* kind = "hosts";
-  std::vector<int32_t> domains = domains_at(places, size, &Place::host);
+  std::vector<int32_t> domains = domains_at(places, size, &RankBinding::host);
   if (domains.empty()) {
     kind = "NUMA nodes";
-    domains = domains_at(places, size, &Place::node);
+    domains = domains_at(places, size, &RankBinding::node);
   }
   if (domains.empty()) {
     kind = "caches";
-    domains = domains_at(places, size, &Place::cache);
+    domains = domains_at(places, size, &RankBinding::cache);
   }
   if (domains.empty()) return MPI_SUCCESS;
   order.members = order_for_domains(grid, domains);

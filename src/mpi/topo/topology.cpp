@@ -13,13 +13,13 @@
 namespace weft::mpi {
 namespace {
 
-const char* kind_text(Topology::Kind kind) {
+const char* kind_text(Topology::TopologyKind kind) {
   switch (kind) {
-    case Topology::Kind::cartesian:
+    case Topology::TopologyKind::cartesian:
       return "Cartesian";
-    case Topology::Kind::graph:
+    case Topology::TopologyKind::graph:
       return "graph";
-    case Topology::Kind::distributed:
+    case Topology::TopologyKind::distributed:
       return "distributed graph";
   }
   return "";
@@ -77,7 +77,8 @@ int make_topology_comm(const char* function, Comm& parent, int32_t size, const s
   return MPI_SUCCESS;
 }
 
-const Topology* topology_of(const char* function, MPI_Comm comm, Topology::Kind kind, const Comm*& object, int& error) {
+const Topology* topology_of(const char* function, MPI_Comm comm, Topology::TopologyKind kind, const Comm*& object,
+                            int& error) {
   object = comm_of(comm);
   if (object == nullptr) {
     error = bad_comm(function, comm);
@@ -100,13 +101,13 @@ int topo_test(MPI_Comm comm, int* status) {
     return MPI_SUCCESS;
   }
   switch (c->topology->kind) {
-    case Topology::Kind::cartesian:
+    case Topology::TopologyKind::cartesian:
       *status = MPI_CART;
       break;
-    case Topology::Kind::graph:
+    case Topology::TopologyKind::graph:
       *status = MPI_GRAPH;
       break;
-    case Topology::Kind::distributed:
+    case Topology::TopologyKind::distributed:
       *status = MPI_DIST_GRAPH;
       break;
   }

@@ -39,11 +39,11 @@ struct Graph {
 };
 
 struct Topology {
-  enum class Kind : uint8_t { cartesian, graph, distributed } kind = Kind::cartesian;
+  enum class TopologyKind : uint8_t { cartesian, graph, distributed } kind = TopologyKind::cartesian;
   core::Neighbours neighbours;
-  Grid grid;                        // of Kind::cartesian
-  Graph graph;                      // of Kind::graph
-  bool weighted = false;            // of Kind::distributed, as are:
+  Grid grid;                        // of TopologyKind::cartesian
+  Graph graph;                      // of TopologyKind::graph
+  bool weighted = false;            // of TopologyKind::distributed, as are:
   std::vector<int> source_weights;  // in the order of the sources; empty without weights
   std::vector<int> destination_weights;
   std::string reordering;  // the effect of `reorder`, in words; empty when none
@@ -63,8 +63,8 @@ void set_topology(Comm& comm, Topology* topology);
                                      MPI_Comm* newcomm);
 
 // The topology of a communicator, if it is of this kind; otherwise nullptr, with the error raised.
-[[nodiscard]] const Topology* topology_of(const char* function, MPI_Comm comm, Topology::Kind kind, const Comm*& object,
-                                          int& error);
+[[nodiscard]] const Topology* topology_of(const char* function, MPI_Comm comm, Topology::TopologyKind kind,
+                                          const Comm*& object, int& error);
 
 // ---- Balanced factors of a number: for MPI_Dims_create (MPI-5.0, 8.5.2)
 

@@ -82,7 +82,7 @@ struct OneElement {
   }
 };
 
-bool find_place(OneElement& one, const Place& place, MPI_Win win) {
+bool find_place(OneElement& one, const TargetData& place, MPI_Win win) {
   one.win = win_of(win);
   if (one.win == nullptr || static_cast<uint32_t>(place.rank) >= static_cast<uint32_t>(one.win->size)) return false;
   one.type = type_of(place.datatype);
@@ -98,14 +98,14 @@ bool find_place(OneElement& one, const Place& place, MPI_Win win) {
   return true;
 }
 
-bool find_one(OneElement& one, const Place& place, MPI_Op handle, MPI_Win win) {
+bool find_one(OneElement& one, const TargetData& place, MPI_Op handle, MPI_Win win) {
   const Op* op = op_of(handle);
   if (op == nullptr || !op->predefined || !find_place(one, place, win)) return false;
   one.reduction = op->reduction;
   return true;
 }
 
-int accumulate(const char* function, const DataArgument& origin, const Place& place, MPI_Op op, MPI_Win win,
+int accumulate(const char* function, const DataArgument& origin, const TargetData& place, MPI_Op op, MPI_Win win,
                MPI_Request* request) {
   WinCheck check(function, win);
   check.rank(place.rank, "rank");
@@ -122,8 +122,8 @@ int accumulate(const char* function, const DataArgument& origin, const Place& pl
 }
 
 // MPI_NO_OP reads only: the description of the origin is not looked at, and any data go along.
-int get_accumulate(const char* function, const DataArgument& origin, const DataArgument& result, const Place& place,
-                   MPI_Op op, MPI_Win win, MPI_Request* request) {
+int get_accumulate(const char* function, const DataArgument& origin, const DataArgument& result,
+                   const TargetData& place, MPI_Op op, MPI_Win win, MPI_Request* request) {
   WinCheck check(function, win);
   check.rank(place.rank, "rank");
   if (check.failed() || place.rank == MPI_PROC_NULL) return check.error();

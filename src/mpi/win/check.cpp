@@ -80,7 +80,7 @@ Local WinCheck::data(const DataArgument& origin) {
 }
 
 // In a dynamic window a displacement is an address.
-Remote WinCheck::place(const Place& place) {
+Remote WinCheck::place(const TargetData& place) {
   int64_t bytes = 0;
   int64_t offset = 0;
   Type* type = elements({nullptr, place.count, place.datatype, "target_"}, bytes);

@@ -31,7 +31,7 @@ using core::rma::Target;
 using core::rma::WindowPart;
 
 // A window as a call asks for it.
-struct Wanted {
+struct WantedWindow {
   const char* function;
   Flavor flavor;
   MPI_Info info;
@@ -42,7 +42,7 @@ struct Wanted {
 };
 
 // Which errors are the communicator's: it is set when there is one.
-int check(const Wanted& wanted, Comm*& parent, const void* result, const char* result_name, MPI_Win* win) {
+int check(const WantedWindow& wanted, Comm*& parent, const void* result, const char* result_name, MPI_Win* win) {
   const char* function = wanted.function;
   parent = comm_of(wanted.comm);
   if (parent == nullptr) return bad_comm(function, wanted.comm);
@@ -80,7 +80,7 @@ int flavor_value(Flavor flavor) {
 }
 
 // The object as this rank alone can describe it, without a communicator of its own.
-int describe(const Wanted& wanted, Comm& parent, Win& win) {
+int describe(const WantedWindow& wanted, Comm& parent, Win& win) {
   const Info* info = info_of(wanted.info);
   win.comm = &parent;  // until it has its own
   win.flavor = wanted.flavor;
@@ -183,7 +183,7 @@ struct Obtained {
 };
 
 // Where a rank's part lies: from `offset` in memory of another rank.
-struct Share {
+struct SharedPart {
   core::MemoryRef memory{0, core::MemoryRef::no_key};
   Obtained obtained;
   int32_t error = core::no_error;
@@ -194,7 +194,7 @@ int32_t allocate_own(Win& win, uint64_t bytes) {
 }
 
 // All parts in one piece, which the first rank allocates, one behind the other in the order of ranks.
-int32_t lay_out_together(Win& win, Share& share) {
+int32_t lay_out_together(Win& win, SharedPart& share) {
   core::Comm& comm = *win.comm;
   std::vector<uint64_t> sizes;
   if (const int32_t error = gather(comm, win.bytes, sizes)) return error;
@@ -274,7 +274,7 @@ int32_t agree_on_outcome(Win& win, int32_t error) {
 // Prepares our part, and opens the window when all ranks could do so. An error class, the same on all ranks.
 int32_t open_together(Win& win) {
   WindowPart part{};
-  Share share;
+  SharedPart share;
   int32_t error = core::no_error;
   const bool together = win.flavor == Flavor::shared && !is_hinted(win, "alloc_shared_noncontig");
   if (together) {
@@ -301,7 +301,7 @@ int32_t open_together(Win& win) {
 }
 
 // Collective on the communicator. Nobody has the handle before the window is open everywhere.
-int make(const Wanted& wanted, const void* result, const char* result_name, MPI_Win* handle, Win*& made) {
+int make(const WantedWindow& wanted, const void* result, const char* result_name, MPI_Win* handle, Win*& made) {
   const char* function = wanted.function;
   Comm* parent = nullptr;
   if (int error = check(wanted, parent, result, result_name, handle)) return error;
@@ -332,7 +332,7 @@ int make(const Wanted& wanted, const void* result, const char* result_name, MPI_
   return MPI_SUCCESS;
 }
 
-int make_with_memory(const Wanted& wanted, void* baseptr, MPI_Win* handle) {
+int make_with_memory(const WantedWindow& wanted, void* baseptr, MPI_Win* handle) {
   Win* win = nullptr;
   const int error = make(wanted, baseptr, "baseptr", handle, win);
   if (error != MPI_SUCCESS || win == nullptr) return error;

@@ -35,7 +35,7 @@ constinit std::atomic<const void*> recent_win = &no_win;
 // space. nullptr: look closer. A few instructions (bench/instructions.py): comparisons of arguments stand between
 // loads, or g++ makes sums of several, which takes more.
 [[gnu::always_inline]] inline char* word_access(const Win& win, const void* buffer, MPI_Count count,
-                                                MPI_Datatype datatype, const Place& place) {
+                                                MPI_Datatype datatype, const TargetData& place) {
   const auto type = reinterpret_cast<uintptr_t>(datatype);
   int64_t bytes = 0;
   if (type >= predefined_limit || __builtin_mul_overflow(count, int64_t{plain_sizes[type]}, &bytes)) [[unlikely]]
@@ -57,7 +57,7 @@ constinit std::atomic<const void*> recent_win = &no_win;
 }
 
 // Most other calls: as much of one plain datatype here as there, in any window.
-[[gnu::always_inline]] inline char* plain_access(int64_t& bytes, const DataArgument& origin, const Place& place,
+[[gnu::always_inline]] inline char* plain_access(int64_t& bytes, const DataArgument& origin, const TargetData& place,
                                                  MPI_Win handle) {
   const Win* win = win_of(handle);
   if (win == nullptr || static_cast<uint32_t>(place.rank) >= static_cast<uint32_t>(win->size) ||
@@ -86,7 +86,7 @@ int copy(void* to, const void* from, int64_t bytes) {
 
 // The general ways, with arguments that may be wrong; `request` is nullptr for calls that have none.
 
-int put_checked(const char* function, const DataArgument& origin, const Place& place, MPI_Win win,
+int put_checked(const char* function, const DataArgument& origin, const TargetData& place, MPI_Win win,
                 MPI_Request* request) {
   WinCheck check(function, win);
   check.rank(place.rank, "rank");
@@ -98,7 +98,7 @@ int put_checked(const char* function, const DataArgument& origin, const Place& p
                  [&](Request* r) { return core::rma::put(check.win(), from, to, r); });
 }
 
-int get_checked(const char* function, const DataArgument& origin, const Place& place, MPI_Win win,
+int get_checked(const char* function, const DataArgument& origin, const TargetData& place, MPI_Win win,
                 MPI_Request* request) {
   WinCheck check(function, win);
   check.rank(place.rank, "rank");
@@ -116,7 +116,7 @@ int get_checked(const char* function, const DataArgument& origin, const Place& p
                                   int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                                   MPI_Datatype target_datatype, MPI_Win win) {
   const DataArgument origin{origin_addr, origin_count, origin_datatype, "origin_"};
-  const Place place{target_rank, target_disp, target_count, target_datatype};
+  const TargetData place{target_rank, target_disp, target_count, target_datatype};
   int64_t bytes = 0;
   if (char* there = plain_access(bytes, origin, place, win)) return copy(there, origin_addr, bytes);
   return put_checked("MPI_Put", origin, place, win, nullptr);
@@ -126,7 +126,7 @@ int get_checked(const char* function, const DataArgument& origin, const Place& p
                                   int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                                   MPI_Datatype target_datatype, MPI_Win win) {
   const DataArgument origin{origin_addr, origin_count, origin_datatype, "origin_"};
-  const Place place{target_rank, target_disp, target_count, target_datatype};
+  const TargetData place{target_rank, target_disp, target_count, target_datatype};
   int64_t bytes = 0;
   if (const char* there = plain_access(bytes, origin, place, win)) return copy(origin_addr, there, bytes);
   return get_checked("MPI_Get", origin, place, win, nullptr);
@@ -208,7 +208,7 @@ int rput_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_
            MPI_Request* request) {
   static const char* function = "MPI_Rput";
   const DataArgument origin{origin_addr, origin_count, origin_datatype, "origin_"};
-  const Place place{target_rank, target_disp, target_count, target_datatype};
+  const TargetData place{target_rank, target_disp, target_count, target_datatype};
   if (int error = begin_request(function, win, target_rank, request)) return error;
   int64_t bytes = 0;
   if (char* there = plain_access(bytes, origin, place, win)) return copy(there, origin_addr, bytes);
@@ -220,7 +220,7 @@ int rget_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
            MPI_Request* request) {
   static const char* function = "MPI_Rget";
   const DataArgument origin{origin_addr, origin_count, origin_datatype, "origin_"};
-  const Place place{target_rank, target_disp, target_count, target_datatype};
+  const TargetData place{target_rank, target_disp, target_count, target_datatype};
   if (int error = begin_request(function, win, target_rank, request)) return error;
   int64_t bytes = 0;
   if (const char* there = plain_access(bytes, origin, place, win)) return copy(origin_addr, there, bytes);

@@ -33,7 +33,7 @@ void use_memory_assertion(Win& win);
 // ---- Calls
 
 // Where data go or come from at the target.
-struct Place {
+struct TargetData {
   int rank;
   MPI_Aint disp;
   MPI_Count count;
@@ -49,7 +49,7 @@ class WinCheck : public Check {
   void assertions(int given, int allowed);
 
   core::rma::Local data(const DataArgument& origin);
-  core::rma::Remote place(const Place& place);
+  core::rma::Remote place(const TargetData& place);
   // Makes as much of the room as there are data, in whole elements; data that do not fit raise an error.
   void fit(const core::rma::Local& from, core::rma::Remote& room);
   void fit(const core::rma::Remote& from, core::rma::Local& room);
