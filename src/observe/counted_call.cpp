@@ -58,12 +58,12 @@ void describe_site(char (&text)[208], uintptr_t address) {
 // Between the program and this library may stand another one: Fortran's, MPICH's. The stack is walked once for each of
 // its calls and place in the program, and after that the distance to the program's frame is known. Where that turns out
 // to change, the stack is walked each time.
-struct Caller {
+struct KnownCaller {
   uint64_t address;
   uint32_t known;
   int32_t distance;  // of the stack pointers; -1: it changes
 };
-Caller callers[stats::site_count];
+KnownCaller callers[stats::site_count];
 // A caller and the place in the program from where a walk came to it, mixed.
 struct Walked {
   uint64_t pair;
@@ -92,11 +92,12 @@ int32_t distance_to(const core::CallSite& site, uintptr_t stack) {
 }
 
 uintptr_t find_program(uintptr_t address, uintptr_t stack) {
-  Caller* caller = slot_of(callers, stats::site_count, hash_of(address), &Caller::address, address, [&](Caller& fresh) {
-    const core::CallSite site = core::call_site();
-    fresh.distance = site.address == address ? 0 : distance_to(site, stack);
-    std::atomic_ref(fresh.known).store(1, std::memory_order_release);
-  });
+  KnownCaller* caller =
+      slot_of(callers, stats::site_count, hash_of(address), &KnownCaller::address, address, [&](KnownCaller& fresh) {
+        const core::CallSite site = core::call_site();
+        fresh.distance = site.address == address ? 0 : distance_to(site, stack);
+        std::atomic_ref(fresh.known).store(1, std::memory_order_release);
+      });
   if (caller == nullptr || std::atomic_ref(caller->known).load(std::memory_order_acquire) == 0)
     return walk_to_program(address);
   if (caller->distance == 0) return address;

@@ -71,7 +71,7 @@ bool names_memory(std::string_view controllers) {
 }
 
 // Lines of /proc/self/cgroup: hierarchy:controllers:path.
-void look_at_all_groups(Available& found, const Places& places, uint64_t swap) {
+void look_at_all_groups(Available& found, const KernelPaths& places, uint64_t swap) {
   const std::string text = read_file(places.proc + "/self/cgroup").value_or("");
   const std::string root = places.sys + "/fs/cgroup";
   for (std::string_view rest = text; !rest.empty();) {
@@ -93,7 +93,7 @@ void look_at_all_groups(Available& found, const Places& places, uint64_t swap) {
 
 }  // namespace
 
-Available available(const Places& places) {
+Available available(const KernelPaths& places) {
   Available found;
   const std::string text = read_file(places.proc + "/meminfo").value_or("");
   const uint64_t swap = field_in(text, "SwapFree:").value_or(0) * kib;

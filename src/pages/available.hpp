@@ -10,7 +10,7 @@
 namespace weft::pages {
 
 // Where the kernel tells about itself; another place for tests.
-struct Places {
+struct KernelPaths {
   std::string proc = "/proc";
   std::string sys = "/sys";
 };
@@ -24,6 +24,6 @@ struct Available {
 // The tightest of: free memory of the host with what the kernel can drop, and swap; the limits of the control groups,
 // version 1 and 2, up to the root; the commit limit, where the kernel overcommits nothing (vm.overcommit_memory = 2).
 // Reads a few small files, some tens of microseconds. Thread-safe.
-[[nodiscard]] Available available(const Places& places = {});
+[[nodiscard]] Available available(const KernelPaths& places = {});
 
 }  // namespace weft::pages

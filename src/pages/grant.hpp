@@ -14,7 +14,7 @@ namespace weft::pages {
 
 // Kinds of NUMA nodes. Memory that is neither, as behind a CXL link, is `other`: it is taken
 // by its number alone.
-enum class Kind : uint8_t { ddr, hbm, other };
+enum class MemoryKind : uint8_t { ddr, hbm, other };
 
 // Where memory shall lie: wherever the system puts it, on nodes of a kind, or on one node.
 enum class Affinity : uint8_t { system, ddr, hbm, node };

@@ -53,7 +53,7 @@ Node read_node(const std::string& folder, int number) {
 }
 
 // The nodes that the cpuset allows; false: it is not told.
-bool allowed_nodes(const Places& places, base::CpuSet& nodes) {
+bool allowed_nodes(const KernelPaths& places, base::CpuSet& nodes) {
   constexpr std::string_view word = "Mems_allowed_list:";
   const std::string text = read_file(places.proc + "/self/status").value_or("");
   const size_t at = text.find(word);
@@ -66,7 +66,7 @@ bool allowed_nodes(const Places& places, base::CpuSet& nodes) {
 
 }  // namespace
 
-std::vector<Node> nodes_of_kernel(const Places& places) {
+std::vector<Node> nodes_of_kernel(const KernelPaths& places) {
   const std::string folder = places.sys + "/devices/system/node";
   base::CpuSet there;  // a list of nodes looks as one of processors
   std::vector<Node> nodes;
@@ -90,11 +90,11 @@ void tell_kinds(std::vector<Node>& nodes) {
   }
   for (Node& node : nodes) {
     if (usual == 0 || node.bandwidth == 0) {
-      node.kind = node.cpus.empty() ? Kind::other : Kind::ddr;
+      node.kind = node.cpus.empty() ? MemoryKind::other : MemoryKind::ddr;
     } else if (node.bandwidth >= 2 * usual) {
-      node.kind = Kind::hbm;
+      node.kind = MemoryKind::hbm;
     } else {
-      node.kind = 2 * node.bandwidth < usual ? Kind::other : Kind::ddr;
+      node.kind = 2 * node.bandwidth < usual ? MemoryKind::other : MemoryKind::ddr;
     }
   }
 }
@@ -113,7 +113,7 @@ std::string take_kinds(std::string_view text, std::vector<Node>& nodes) {
     if (node == taken.end()) return "this host has no NUMA node " + std::to_string(number) + " with memory";
     const std::string kind(word.substr(equals + 1));
     bool known = false;
-    for (const Kind each : {Kind::ddr, Kind::hbm, Kind::other}) {
+    for (const MemoryKind each : {MemoryKind::ddr, MemoryKind::hbm, MemoryKind::other}) {
       if (strcasecmp(kind.c_str(), shown_kind(each)) != 0) continue;
       node->kind = each;
       known = true;

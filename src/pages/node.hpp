@@ -17,7 +17,7 @@ namespace weft::pages {
 
 struct Node {
   int number = 0;  // the system's
-  Kind kind = Kind::ddr;
+  MemoryKind kind = MemoryKind::ddr;
   uint64_t bytes = 0;
   uint64_t free = 0;            // with pages of files, which the kernel drops
   uint64_t bandwidth = 0;       // MB/s from the nearest processors, as the firmware tells; 0: it does not
@@ -28,7 +28,7 @@ struct Node {
 };
 
 // The nodes that the kernel tells of in /sys/devices/system/node, with their kinds. Empty where it knows of no nodes.
-[[nodiscard]] std::vector<Node> nodes_of_kernel(const Places& places = {});
+[[nodiscard]] std::vector<Node> nodes_of_kernel(const KernelPaths& places = {});
 
 // Tells kinds by bandwidth, measured by the slowest node that has processors: HBM has twice of that and more, and what
 // has less than half, or no processors and no known bandwidth, is something else.

@@ -16,15 +16,15 @@ bool is_of(const Node& node, const Wish& wish) {
   if (!node.allowed) return false;
   switch (wish.affinity) {
     case Affinity::ddr:
-      return node.kind == Kind::ddr;
+      return node.kind == MemoryKind::ddr;
     case Affinity::hbm:
-      return node.kind == Kind::hbm;
+      return node.kind == MemoryKind::hbm;
     case Affinity::node:
       return node.number == wish.node;
     case Affinity::system:
       break;
   }
-  return node.kind != Kind::other;
+  return node.kind != MemoryKind::other;
 }
 
 std::string what_is_wished(const Wish& wish) {
@@ -43,7 +43,7 @@ bool fall_back(const Wish& wish, const std::string& why, const char* remedy, Gra
 }
 
 void settle_for_system(Plan& plan, Grant& grant) {
-  plan.mode = Mode::reset;
+  plan.mode = PolicyMode::reset;
   plan.nodes = {};
   grant.affinity = Affinity::system;
   grant.nodes = {};
@@ -58,9 +58,9 @@ bool plan_nodes(const Wish& wish, const std::vector<Node>& nodes, System& system
     return fall_back(wish, why, "see weft info memory, or set WEFT_MEMORY_NODES where the firmware tells no kinds",
                      grant);
   }
-  plan.mode = wish.policy == Policy::mandatory    ? Mode::bind
-              : wish.policy == Policy::interleave ? Mode::interleave
-                                                  : Mode::prefer;
+  plan.mode = wish.policy == Policy::mandatory    ? PolicyMode::bind
+              : wish.policy == Policy::interleave ? PolicyMode::interleave
+                                                  : PolicyMode::prefer;
   grant.affinity = wish.affinity;
   grant.nodes = plan.nodes;
   return true;
@@ -70,7 +70,7 @@ bool plan_nodes(const Wish& wish, const std::vector<Node>& nodes, System& system
 // counts and reserves those of the system: without a page on its nodes a process would be killed when it touches the
 // memory.
 uint64_t usable(const HugePages& pages, const Plan& plan, const std::vector<Node>& nodes) {
-  if (plan.mode != Mode::bind) return pages.free + pages.more;
+  if (plan.mode != PolicyMode::bind) return pages.free + pages.more;
   uint64_t there = 0;
   for (const Node& node : nodes) {
     if (!plan.nodes.has(node.number)) continue;
@@ -98,8 +98,8 @@ bool plan_pages(const Wish& wish, uint64_t bytes, const std::vector<Node>& nodes
       return true;
     }
     why = std::to_string(needed) + " huge pages of " + shown_page(best->bytes) + " are needed and " +
-          std::to_string(plan.mode == Mode::bind ? free : best->free) + " are free" +
-          (plan.mode == Mode::bind ? " in " + what_is_wished(wish) : "");
+          std::to_string(plan.mode == PolicyMode::bind ? free : best->free) + " are free" +
+          (plan.mode == PolicyMode::bind ? " in " + what_is_wished(wish) : "");
   }
   if (!fall_back(wish, why, "have the administrator raise vm.nr_hugepages, or ask for 4K", grant)) return false;
   if (sizes.shares_transparent() && wish.page % sizes.transparent == 0) {
@@ -169,7 +169,7 @@ bool carry_out(const Wish& wish, const Plan& plan, void* memory, size_t bytes, S
     grant.transparent = false;
     grant.page = base_page;
   }
-  if (plan.mode == Mode::reset) return true;
+  if (plan.mode == PolicyMode::reset) return true;
   const int error = system.bind(memory, bytes, plan.mode, plan.nodes);
   if (error == 0) return true;
   Plan none;

@@ -11,7 +11,7 @@
 namespace weft::pages {
 
 struct Plan {
-  Mode mode = Mode::reset;  // reset: the system's own way
+  PolicyMode mode = PolicyMode::reset;  // reset: the system's own way
   base::CpuSet nodes;
   size_t huge = 0;           // explicit huge pages of so many bytes; 0: none
   bool transparent = false;  // transparent ones are asked for

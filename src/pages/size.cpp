@@ -47,7 +47,7 @@ std::vector<HugePages> huge_pages_in(const std::string& folder) {
   return huge;
 }
 
-Sizes sizes_here(const Places& places) {
+Sizes sizes_here(const KernelPaths& places) {
   Sizes sizes;
   const std::string mm = places.sys + "/kernel/mm/";
   sizes.huge = huge_pages_in(mm + "hugepages");

@@ -36,6 +36,6 @@ struct Sizes {
 // no reservations.
 [[nodiscard]] std::vector<HugePages> huge_pages_in(const std::string& folder);
 
-[[nodiscard]] Sizes sizes_here(const Places& places = {});
+[[nodiscard]] Sizes sizes_here(const KernelPaths& places = {});
 
 }  // namespace weft::pages

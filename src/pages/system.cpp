@@ -23,15 +23,15 @@ int bind_as(void* memory, size_t bytes, int mode, const base::CpuSet& nodes) {
 
 }  // namespace
 
-int System::bind(void* memory, size_t bytes, Mode mode, const base::CpuSet& nodes) {
+int System::bind(void* memory, size_t bytes, PolicyMode mode, const base::CpuSet& nodes) {
   switch (mode) {
-    case Mode::reset:
+    case PolicyMode::reset:
       return bind_as(memory, bytes, MPOL_DEFAULT, nodes);
-    case Mode::bind:
+    case PolicyMode::bind:
       return bind_as(memory, bytes, MPOL_BIND, nodes);
-    case Mode::interleave:
+    case PolicyMode::interleave:
       return bind_as(memory, bytes, MPOL_INTERLEAVE, nodes);
-    case Mode::prefer:
+    case PolicyMode::prefer:
       break;
   }
   if (nodes.count() > 1) {

@@ -13,7 +13,7 @@
 
 namespace weft::pages {
 
-enum class Mode : uint8_t { reset, prefer, bind, interleave };
+enum class PolicyMode : uint8_t { reset, prefer, bind, interleave };
 
 class System {
  public:
@@ -22,7 +22,7 @@ class System {
   virtual Sizes sizes() { return sizes_here(); }
   virtual base::CpuSet cpus() { return base::affinity(); }
   // Where pages of [memory, memory + bytes) are taken from now on (mbind). 0, or errno.
-  [[nodiscard]] virtual int bind(void* memory, size_t bytes, Mode mode, const base::CpuSet& nodes);
+  [[nodiscard]] virtual int bind(void* memory, size_t bytes, PolicyMode mode, const base::CpuSet& nodes);
   // Transparent huge pages are welcome there (madvise). 0, or errno.
   [[nodiscard]] virtual int welcome_huge(void* memory, size_t bytes);
 };

@@ -127,13 +127,13 @@ std::string shown_page(size_t bytes) {
   return std::to_string(bytes >> 10) + "K";
 }
 
-const char* shown_kind(Kind kind) {
+const char* shown_kind(MemoryKind kind) {
   switch (kind) {
-    case Kind::ddr:
+    case MemoryKind::ddr:
       return "DDR";
-    case Kind::hbm:
+    case MemoryKind::hbm:
       return "HBM";
-    case Kind::other:
+    case MemoryKind::other:
       return "other";
   }
   return "";

@@ -22,7 +22,7 @@ namespace weft::pages {
 std::string shown_affinity(Affinity affinity, int node);
 const char* shown_policy(Policy policy);
 std::string shown_page(size_t bytes);  // "2M"
-const char* shown_kind(Kind kind);
+const char* shown_kind(MemoryKind kind);
 
 // The wish of the settings (WEFT_ALLOC_MEM_AFFINITY, _POLICY, _PG_SZ); an empty `problem` means that all can be read.
 [[nodiscard]] Wish wish_of_settings(std::string& problem);

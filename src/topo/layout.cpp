@@ -13,7 +13,7 @@ using base::CpuSet;
 constexpr size_t width = 100;
 
 constexpr size_t columns = 5;
-struct Row {
+struct LayoutRow {
   std::string cells[columns];
 };
 
@@ -34,19 +34,19 @@ std::string numbers_of(const Machine& machine, const CpuSet& set, int Core::*num
   return base::shown_cpu_list(seen);
 }
 
-Row row_of(const Machine& machine, const std::string& name, const CpuSet& set) {
+LayoutRow row_of(const Machine& machine, const std::string& name, const CpuSet& set) {
   if (set.empty()) return {{name, "-", "-", "-", "not bound"}};
   return {{name, std::to_string(cores_in(machine, set)), numbers_of(machine, set, &Core::domain),
            numbers_of(machine, set, &Core::cache), base::shown_cpu_list(set)}};
 }
 
-std::string table_of(const std::vector<Row>& rows) {
+std::string table_of(const std::vector<LayoutRow>& rows) {
   size_t widths[columns] = {};
-  for (const Row& row : rows) {
+  for (const LayoutRow& row : rows) {
     for (size_t c = 0; c < columns; ++c) widths[c] = std::max(widths[c], row.cells[c].size());
   }
   std::string text;
-  for (const Row& row : rows) {
+  for (const LayoutRow& row : rows) {
     for (size_t c = 0; c + 1 < columns; ++c) {
       text += std::string(widths[c] - row.cells[c].size(), ' ') + row.cells[c] + "  ";
     }
@@ -114,7 +114,7 @@ std::string picture_of(const Machine& machine, const std::map<int, std::string>&
 }  // namespace
 
 std::string shown_layout(const Machine& machine, const Placement& placement) {
-  std::vector<Row> rows{{{"rank", "cores", "domain", "cache", "processors"}}};
+  std::vector<LayoutRow> rows{{{"rank", "cores", "domain", "cache", "processors"}}};
   for (size_t rank = 0; rank < placement.sets.size(); ++rank) {
     rows.push_back(row_of(machine, std::to_string(rank), placement.sets[rank]));
   }

@@ -13,7 +13,7 @@
 namespace weft::topo {
 namespace {
 
-using pages::Kind;
+using pages::MemoryKind;
 using pages::Node;
 
 // The bandwidth from the processors that have the most of it, MB/s.
@@ -33,9 +33,9 @@ uint64_t bandwidth_of(hwloc_topology_t topology, hwloc_obj_t object) {
 void take_technology(hwloc_obj_t object, Node& node) {
   if (object->subtype == nullptr) return;
   if (strcasecmp(object->subtype, "HBM") == 0 || strcasecmp(object->subtype, "MCDRAM") == 0) {
-    node.kind = Kind::hbm;
+    node.kind = MemoryKind::hbm;
   } else {
-    node.kind = strcasecmp(object->subtype, "DRAM") == 0 ? Kind::ddr : Kind::other;
+    node.kind = strcasecmp(object->subtype, "DRAM") == 0 ? MemoryKind::ddr : MemoryKind::other;
   }
 }
 
@@ -118,7 +118,7 @@ std::vector<Node> memory_nodes_of_file(const std::string& xml, std::string& cras
   while (!facts.is_at_end()) {
     Node& node = nodes.emplace_back();
     node.number = static_cast<int>(facts.take());
-    node.kind = static_cast<pages::Kind>(facts.take());
+    node.kind = static_cast<pages::MemoryKind>(facts.take());
     node.bytes = static_cast<uint64_t>(facts.take());
     node.free = node.bytes;
     node.bandwidth = static_cast<uint64_t>(facts.take());

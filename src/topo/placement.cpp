@@ -12,16 +12,16 @@ namespace {
 using base::CpuSet;
 
 // Dealt out whole: a core, one hardware thread, or several of either.
-struct Unit {
+struct PlacementUnit {
   std::vector<int> processors;
   int cache;
 };
-using Domains = std::vector<std::vector<Unit>>;
+using Domains = std::vector<std::vector<PlacementUnit>>;
 
 Domains units_by_domain(const Machine& machine, bool threads) {
   Domains domains(static_cast<size_t>(machine.domains));
   for (const Core& core : machine.cores) {
-    std::vector<Unit>& units = domains[static_cast<size_t>(core.domain)];
+    std::vector<PlacementUnit>& units = domains[static_cast<size_t>(core.domain)];
     if (!threads)
       units.push_back({core.processors, core.cache});
     else {
@@ -31,7 +31,7 @@ Domains units_by_domain(const Machine& machine, bool threads) {
   return domains;
 }
 
-CpuSet set_of(const std::vector<Unit>& units, size_t from, size_t count) {
+CpuSet set_of(const std::vector<PlacementUnit>& units, size_t from, size_t count) {
   CpuSet set;
   for (size_t i = from; i < from + count && i < units.size(); ++i) {
     for (int cpu : units[i].processors) set.add(cpu);
@@ -118,9 +118,9 @@ void deal_in_turn(const Domains& domains, size_t ranks, Placement& out) {
 Domains blocks_of(const Domains& domains, size_t each, bool by_cache) {
   Domains out(domains.size());
   for (size_t d = 0; d < domains.size(); ++d) {
-    Unit block{{}, -1};
+    PlacementUnit block{{}, -1};
     size_t held = 0;
-    for (const Unit& unit : domains[d]) {
+    for (const PlacementUnit& unit : domains[d]) {
       if (by_cache && unit.cache != block.cache) held = 0;
       if (held == 0) block = {{}, unit.cache};
       block.processors.insert(block.processors.end(), unit.processors.begin(), unit.processors.end());
@@ -161,10 +161,10 @@ void deal_cores(const Machine& machine, size_t ranks, Shares shares, Placement& 
 }
 
 // The units that the set has all of.
-std::vector<Unit> units_in(const Domains& domains, const CpuSet& set) {
-  std::vector<Unit> units;
+std::vector<PlacementUnit> units_in(const Domains& domains, const CpuSet& set) {
+  std::vector<PlacementUnit> units;
   for (const auto& of_domain : domains) {
-    for (const Unit& unit : of_domain) {
+    for (const PlacementUnit& unit : of_domain) {
       if (std::all_of(unit.processors.begin(), unit.processors.end(), [&](int cpu) { return set.has(cpu); })) {
         units.push_back(unit);
       }
@@ -178,7 +178,7 @@ std::vector<Unit> units_in(const Domains& domains, const CpuSet& set) {
 bool deal_spread(const Domains& domains, const std::vector<CpuSet>& shares, size_t each, Placement& out) {
   std::vector<CpuSet> sets;
   for (const CpuSet& share : shares) {
-    const std::vector<Unit> units = units_in(domains, share);
+    const std::vector<PlacementUnit> units = units_in(domains, share);
     if (units.size() < each) return false;
     CpuSet& set = sets.emplace_back();
     for (size_t i = 0; i < each; ++i) set.add(set_of(units, i * units.size() / each, 1));

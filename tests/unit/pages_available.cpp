@@ -33,7 +33,7 @@ class System : public ::testing::Test {
   }
 
   std::string root;
-  Places places;
+  KernelPaths places;
 };
 
 TEST_F(System, WithoutAnyFileNothingIsKnownAndNothingRefused) {

@@ -10,9 +10,9 @@
 using namespace weft;
 using pages::Affinity;
 using pages::Grant;
-using pages::Mode;
 using pages::Plan;
 using pages::Policy;
+using pages::PolicyMode;
 using pages::Wish;
 
 namespace {
@@ -38,7 +38,7 @@ struct Machine final : pages::System {
   std::vector<pages::Node> nodes(std::string&) override { return list; }
   pages::Sizes sizes() override { return pages_there; }
   base::CpuSet cpus() override { return processors; }
-  int bind(void*, size_t, Mode mode, const base::CpuSet& nodes) override {
+  int bind(void*, size_t, PolicyMode mode, const base::CpuSet& nodes) override {
     asked = mode;
     bound = nodes;
     return refusal;
@@ -48,7 +48,7 @@ struct Machine final : pages::System {
   std::vector<pages::Node> list;
   pages::Sizes pages_there;
   base::CpuSet processors = set({0, 1});
-  Mode asked = Mode::reset;
+  PolicyMode asked = PolicyMode::reset;
   base::CpuSet bound;
   int refusal = 0;
   int welcomed = 0;
@@ -83,13 +83,13 @@ TEST(Affinity, TakesTheNearestNodesOfItsKind) {
   Machine machine("two_packages_hbm.xml");
   Grant grant;
   ASSERT_TRUE(get(machine, {.affinity = Affinity::hbm}, grant)) << grant.problem;
-  EXPECT_EQ(machine.asked, Mode::prefer);
+  EXPECT_EQ(machine.asked, PolicyMode::prefer);
   EXPECT_EQ(machine.bound, set({1}));
   EXPECT_EQ(grant.nodes, set({1}));
   EXPECT_EQ(grant.fallback, "");
   machine.processors = set({2});
   ASSERT_TRUE(get(machine, {.affinity = Affinity::hbm, .policy = Policy::mandatory}, grant));
-  EXPECT_EQ(machine.asked, Mode::bind);
+  EXPECT_EQ(machine.asked, PolicyMode::bind);
   EXPECT_EQ(machine.bound, set({3}));
   machine.processors = set({0, 1, 2, 3});
   ASSERT_TRUE(get(machine, {.affinity = Affinity::ddr}, grant));
@@ -102,7 +102,7 @@ TEST(Affinity, InterleavesOverAllNodesOfItsKind) {
   Machine machine("two_packages_hbm.xml");
   Grant grant;
   ASSERT_TRUE(get(machine, {.affinity = Affinity::hbm, .policy = Policy::interleave}, grant));
-  EXPECT_EQ(machine.asked, Mode::interleave);
+  EXPECT_EQ(machine.asked, PolicyMode::interleave);
   EXPECT_EQ(machine.bound, set({1, 3}));
   ASSERT_TRUE(get(machine, {.policy = Policy::interleave}, grant));
   EXPECT_EQ(machine.bound, set({0, 1, 2, 3}));
@@ -211,7 +211,7 @@ TEST(Pages, OfABindingAreThoseOfItsNodes) {
   const Wish bound{.affinity = Affinity::hbm, .policy = Policy::mandatory, .page = 2 * mib};
   Grant three, four, reserved, elsewhere;
   ASSERT_TRUE(get(machine, bound, three, 6 * mib)) << three.problem;
-  EXPECT_EQ(machine.asked, Mode::bind);
+  EXPECT_EQ(machine.asked, PolicyMode::bind);
   EXPECT_EQ(three.page, 2 * mib);
   EXPECT_FALSE(get(machine, bound, four, 8 * mib));
   EXPECT_NE(four.problem.find("4 huge pages of 2M are needed and 3 are free in HBM memory"), std::string::npos)
@@ -243,7 +243,7 @@ TEST(Affinity, ThatIsPreferredSaysWhenItsNodesAreFull) {
   ASSERT_TRUE(get(machine, {.affinity = Affinity::hbm}, fits, 3 * mib));
   EXPECT_EQ(fits.fallback, "");
   ASSERT_TRUE(get(machine, {.affinity = Affinity::hbm}, spills, 4 * mib));
-  EXPECT_EQ(machine.asked, Mode::prefer);
+  EXPECT_EQ(machine.asked, PolicyMode::prefer);
   EXPECT_EQ(spills.affinity, Affinity::hbm);
   EXPECT_NE(spills.fallback.find("HBM memory has 3.0 MiB free of the 4.0 MiB asked for"), std::string::npos)
       << spills.fallback;

@@ -192,7 +192,8 @@ bool Memory::release(void* memory) {
     const auto found = known_.find(reinterpret_cast<uintptr_t>(memory));
     if (found != known_.end()) {
       // The kernel keeps the policy of a file's pages with the file.
-      if (!found->second.grant.nodes.empty()) (void)system_.bind(memory, found->second.bytes, pages::Mode::reset, {});
+      if (!found->second.grant.nodes.empty())
+        (void)system_.bind(memory, found->second.bytes, pages::PolicyMode::reset, {});
       known_.erase(found);
     }
   }
