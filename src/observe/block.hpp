@@ -22,7 +22,7 @@ struct Turn {
 };
 
 struct Observer {
-  stats::Block* block = nullptr;
+  stats::CounterBlock* block = nullptr;
   bool shared = false;
   uint32_t depth = 0;  // calls inside calls: of callbacks
   base::IdleClock* clock = nullptr;

@@ -155,7 +155,7 @@ void CountedCall::finish() {
 template <bool shared>
 void CountedCall::count(uint64_t taken, uint64_t idle) {
   Observer& me = own_observer;
-  stats::Row& row = me.block->rows[static_cast<size_t>(call_)];
+  stats::CallRow& row = me.block->rows[static_cast<size_t>(call_)];
   add<shared>(row.calls, 1);
   add<shared>(row.ticks, taken);
   if (idle != 0) add<shared>(row.idle, idle);

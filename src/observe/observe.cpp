@@ -103,7 +103,7 @@ bool map_area() {
   const auto end = static_cast<off_t>(bytes) * (observation.inherited ? own.size : 1);
   const off_t begin = static_cast<off_t>(bytes) * observation.place;
   if (file < 0 || ftruncate(file, end) != 0 ||
-      posix_fallocate(file, begin, sizeof(stats::Head) + sizeof(stats::Block)) != 0 ||
+      posix_fallocate(file, begin, sizeof(stats::AreaHead) + sizeof(stats::CounterBlock)) != 0 ||
       posix_fallocate(file, begin + static_cast<off_t>(offsetof(stats::Area, timeline)), sizeof(stats::Timeline)) !=
           0) {
     say_none("no shared memory for them", errno);
@@ -125,7 +125,7 @@ bool is_first_of_host() {
 
 void fill_head(stats::Level level, const base::Moment& from, const base::Moment& now) {
   const core::Identity& own = *core::identity;
-  stats::Head& head = observation.area->head;
+  stats::AreaHead& head = observation.area->head;
   head.level = static_cast<uint32_t>(level);
   head.rank = own.rank - own.first;
   head.size = own.size;
@@ -142,7 +142,7 @@ void fill_head(stats::Level level, const base::Moment& from, const base::Moment&
   }
   head.begun_ticks = head.refreshed = now.ticks;
   head.begun_ns = now.ns;
-  head.state = static_cast<uint32_t>(stats::State::running);
+  head.state = static_cast<uint32_t>(stats::AreaState::running);
   std::atomic_ref(head.magic).store(stats::magic, std::memory_order_release);
   const double tick = base::seconds_of_tick(from, now);
   const auto ticks_of = [&](double seconds) { return tick > 0 ? static_cast<uint64_t>(seconds / tick) : 1 << 16; };
@@ -181,7 +181,7 @@ void refresh_energy(bool at_once) {
   const uint64_t now_ns = base::now_ns();
   if (!at_once && now_ns - energy.read_ns < between_ns) return;
   energy.read_ns = now_ns;
-  stats::Head& head = observation.area->head;
+  stats::AreaHead& head = observation.area->head;
   if (energy.meter.has_value()) {
     energy.meter->read();
     set(head.microjoules, energy.meter->microjoules());
@@ -220,7 +220,7 @@ bool wants_calls(stats::Level level) {
 stats::Report own_report() {
   if (observation.area == nullptr) return {};
   refresh(base::ticks(), {});
-  stats::Reading reading(observation.file.number());
+  stats::AreaFileReader reading(observation.file.number());
   const stats::Area* area = reading.area(observation.place);
   return area != nullptr ? stats::Report::of(*area) : stats::Report{};
 }
@@ -228,7 +228,7 @@ stats::Report own_report() {
 void mark_reported() {
   if (observation.area == nullptr) return;
   std::atomic_ref(observation.area->head.state)
-      .store(static_cast<uint32_t>(stats::State::reported), std::memory_order_release);
+      .store(static_cast<uint32_t>(stats::AreaState::reported), std::memory_order_release);
 }
 
 stats::Report::Settings changed_settings() {
@@ -242,7 +242,7 @@ stats::Report::Settings changed_settings() {
 
 void write(stats::Report report) {
   report.settings = changed_settings();
-  stats::Problem problem;
+  stats::ReportProblem problem;
   // Call sites get their lines from mpiexec, where there is ours.
   const bool left = observation.inherited && observation.sites &&
                     stats::leave_text(observation.file.number(), *observation.area, stats::as_text(report, ""));
@@ -303,7 +303,7 @@ void enter_block() {
     if (blocks_taken[i].load(std::memory_order_relaxed) != 0 ||
         !blocks_taken[i].compare_exchange_strong(free, 1, std::memory_order_acquire))
       continue;
-    stats::Block* block = &observation.area->blocks[i];
+    stats::CounterBlock* block = &observation.area->blocks[i];
     if (!reserve(block, sizeof *block)) break;
     me.block = block;
     me.shared = false;
@@ -322,7 +322,7 @@ void enter_block() {
 
 void refresh(uint64_t now, const stats::LongCall& call) {
   if (observation.refreshes.exchange(true, std::memory_order_acquire)) return;
-  stats::Head& head = observation.area->head;
+  stats::AreaHead& head = observation.area->head;
   if (core::identity->running) {
     const core::Counters counters = core::counters();
     for (int p = 0; p < core::path_count; ++p) {
@@ -400,8 +400,8 @@ void end() {
   if (energy_reader().wanted) refresh(base::ticks(), {});
   energy_reader().ticker.reset();
   core::idle_is_timed = false;
-  const auto state = static_cast<stats::State>(std::atomic_ref(observation.area->head.state).load());
-  if (state == stats::State::reported || observation.inherited) return;  // mpiexec writes what was not reported
+  const auto state = static_cast<stats::AreaState>(std::atomic_ref(observation.area->head.state).load());
+  if (state == stats::AreaState::reported || observation.inherited) return;  // mpiexec writes what was not reported
   if (core::identity->size == 1) return write(own_report());
   if (core::identity->rank == core::identity->first) {
     base::warn({.cause = "no statistics of calls (WEFT_STATS): a job with sessions alone has no common end",

@@ -292,17 +292,17 @@ void late_receives(const Report& report, std::vector<Finding>& list) {
 
 // Much time in a collective operation that moves data rather than waits.
 void heavy_collective(const Report& report, std::vector<Finding>& list) {
-  struct Choice {
+  struct AdviceSetting {
     Call call;
     const char* setting;
   };
-  static constexpr Choice choices[] = {
+  static constexpr AdviceSetting choices[] = {
       {Call::bcast_, "WEFT_BCAST_ALGORITHM"},         {Call::allreduce_, "WEFT_ALLREDUCE_ALGORITHM"},
       {Call::allgather_, "WEFT_ALLGATHER_ALGORITHM"}, {Call::alltoall_, "WEFT_ALLTOALL_ALGORITHM"},
       {Call::reduce_, "WEFT_REDUCE_ALGORITHM"},       {Call::gather_, "WEFT_GATHER_ALGORITHM"},
       {Call::scatter_, "WEFT_SCATTER_ALGORITHM"},
   };
-  for (const Choice& choice : choices) {
+  for (const AdviceSetting& choice : choices) {
     const CallSum& sum = sum_of(report, choice.call);
     const double moving = sum.seconds.sum - sum.idle.sum;
     if (sum.bytes == 0 || share(unexplained(report, moving), report.all.run.sum) < 2 * worth) continue;

@@ -37,7 +37,7 @@ constexpr int size_class(uint64_t bytes) {
 }
 
 // One kind of call.
-struct Row {
+struct CallRow {
   uint64_t calls;
   uint64_t ticks;
   uint64_t idle;     // of these, while progress found nothing to do
@@ -48,10 +48,10 @@ struct Row {
   uint64_t turns;   // calls at once after such a one whose root is the rank before
   uint64_t sizes[size_classes];
 };
-static_assert(sizeof(Row) == 400);
+static_assert(sizeof(CallRow) == 400);
 
 // The counters of one thread at a time; the last block is shared by all that found none free.
-struct alignas(4096) Block {
+struct alignas(4096) CounterBlock {
   uint64_t ticks;  // in calls, without calls inside calls
   uint64_t idle;
   uint32_t now;      // 1 + the Call that the thread is in, 0: none
@@ -60,7 +60,7 @@ struct alignas(4096) Block {
   uint64_t idle_before;
   uint64_t asleep_before;
   base::IdleClock clock;  // the idle time of the thread
-  Row rows[call_count];
+  CallRow rows[call_count];
 };
 
 inline constexpr int own_blocks = 64;
@@ -104,12 +104,12 @@ struct Partner {
   uint64_t idle_sends;
 };
 
-enum class State : uint32_t { empty, running, reported };
+enum class AreaState : uint32_t { empty, running, reported };
 
 // Whether the rank reads the counters of its host.
 enum class Energy : uint32_t { off, by_another_rank, read, unknown };
 
-struct alignas(4096) Head {
+struct alignas(4096) AreaHead {
   uint64_t magic;
   uint32_t state;  // a State
   uint32_t level;
@@ -145,12 +145,12 @@ struct alignas(4096) Head {
   char program[256];    // its path; empty: a longer one
   char machine[3048];   // of the host, as its first rank sees it (stats/machine.hpp); empty otherwise
 };
-static_assert(sizeof(Head) == 4096);
-static_assert(offsetof(Head, begun_ticks) == 32 && offsetof(Head, path_messages) == 56);
+static_assert(sizeof(AreaHead) == 4096);
+static_assert(offsetof(AreaHead, begun_ticks) == 32 && offsetof(AreaHead, path_messages) == 56);
 
 struct Area {
-  Head head;
-  Block blocks[block_count];
+  AreaHead head;
+  CounterBlock blocks[block_count];
   CommCounts comms[comm_count];
   Site sites[site_count];
   alignas(4096) Timeline timeline;

@@ -52,22 +52,22 @@ int open_file_of(int pid) {
   return found.empty() ? -1 : open(found.c_str(), O_RDONLY | O_CLOEXEC);
 }
 
-Reading::Reading(int fd) : fd_(fd) {
+AreaFileReader::AreaFileReader(int fd) : fd_(fd) {
   struct stat s;
   // Whichever place has begun first says how many ranks there are; all areas are alike.
   const off_t first = lseek(fd, 0, SEEK_DATA);
-  Head head{};
+  AreaHead head{};
   if (first < 0 || fstat(fd, &s) != 0 || pread(fd, &head, sizeof head, first) != sizeof head) return;
   if (head.magic != magic || head.size < 1 || head.size > most_ranks) return;
   stride_ = area_bytes(head.size);
   if (static_cast<size_t>(first) % stride_ == 0) count_ = static_cast<int>(static_cast<size_t>(s.st_size) / stride_);
 }
 
-Reading::~Reading() {
+AreaFileReader::~AreaFileReader() {
   if (copy_ != nullptr) munmap(copy_, stride_);
 }
 
-const Area* Reading::area(int place) {
+const Area* AreaFileReader::area(int place) {
   if (place < 0 || place >= count_) return nullptr;
   if (copy_ != nullptr) munmap(copy_, stride_);
   copy_ = mmap(nullptr, stride_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -83,7 +83,7 @@ const Area* Reading::area(int place) {
     at += bytes;
   }
   const auto* area = static_cast<const Area*>(copy_);
-  const Head& head = area->head;
+  const AreaHead& head = area->head;
   const bool good = head.magic == magic && head.size >= 1 && head.size <= most_ranks &&
                     area_bytes(head.size) == stride_ && head.rank >= 0 && head.rank < head.size &&
                     head.level <= static_cast<uint32_t>(Level::full);
@@ -100,7 +100,7 @@ bool leave_text(int fd, Area& own, const std::string& text) {
   return true;
 }
 
-std::string Reading::text() {
+std::string AreaFileReader::text() {
   uint64_t bytes = 0;
   for (int place = 0; place < count_ && bytes == 0; ++place) {
     if (const Area* one = area(place)) bytes = one->head.text_bytes;

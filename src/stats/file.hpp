@@ -25,12 +25,12 @@ namespace weft::stats {
 
 // The areas of a file as a reader sees them, one at a time and as copies. A copy does not change while it is looked at,
 // and making it takes no memory for pages that were never written.
-class Reading {
+class AreaFileReader {
  public:
-  explicit Reading(int fd);
-  ~Reading();
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
+  explicit AreaFileReader(int fd);
+  ~AreaFileReader();
+  AreaFileReader(const AreaFileReader&) = delete;
+  AreaFileReader& operator=(const AreaFileReader&) = delete;
 
   // Places in the file; 0 when nobody has begun, or it is no file of this build.
   [[nodiscard]] int count() const { return count_; }

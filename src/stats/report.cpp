@@ -47,7 +47,7 @@ uint64_t keep(std::vector<Entry>& list, size_t most, Weight&& weight) {
 }
 
 // One rank's area on its way into a report.
-struct Reader {
+struct AreaReader {
   const Area& area;
   const int32_t rank;
   const base::Moment now;
@@ -60,15 +60,15 @@ struct Reader {
 };
 
 // Of the call under way.
-uint64_t idle_of(const Block& block, uint64_t now) {
+uint64_t idle_of(const CounterBlock& block, uint64_t now) {
   uint64_t idle = block.clock.ticks - block.idle_before;
   if (block.clock.pausing != 0 && now > block.clock.at) idle += now - std::max(block.clock.at, block.since);
   return idle;
 }
 
-void read_calls(const Reader& in, RankSum& own, Report& report) {
-  std::vector<Row> rows(call_count);
-  for (const Block& block : in.area.blocks) {
+void read_calls(const AreaReader& in, RankSum& own, Report& report) {
+  std::vector<CallRow> rows(call_count);
+  for (const CounterBlock& block : in.area.blocks) {
     if (block.threads == 0) continue;
     own.threads += block.threads;
     ThreadSum& thread = report.threads.emplace_back();
@@ -81,9 +81,9 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
     own.idle += in.seconds(block.idle);
     report.all.asleep += in.seconds(block.clock.asleep);
     for (int c = 0; c < call_count; ++c) {
-      const Row& from = block.rows[c];
+      const CallRow& from = block.rows[c];
       if (from.calls == 0) continue;
-      Row& to = rows[static_cast<size_t>(c)];
+      CallRow& to = rows[static_cast<size_t>(c)];
       to.calls += from.calls;
       to.ticks += from.ticks;
       to.idle += from.idle;
@@ -97,7 +97,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
     }
     if (block.now == 0 || block.now > call_count) continue;
     // A call under way counts with the time it has taken.
-    Row& under_way = rows[block.now - 1];
+    CallRow& under_way = rows[block.now - 1];
     const uint64_t taken = in.since(block.since);
     const uint64_t idle = std::min(idle_of(block, in.now.ticks), taken);
     under_way.calls += 1;
@@ -114,7 +114,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
   }
   if (report.threads.size() < 2) report.threads.clear();  // the rank's numbers are the thread's
   for (int c = 0; c < call_count; ++c) {
-    const Row& row = rows[static_cast<size_t>(c)];
+    const CallRow& row = rows[static_cast<size_t>(c)];
     if (row.calls == 0) continue;
     CallSum& sum = report.calls[static_cast<size_t>(c)];
     sum.calls = row.calls;
@@ -131,7 +131,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
   }
 }
 
-void read_lists(const Reader& in, Report& report) {
+void read_lists(const AreaReader& in, Report& report) {
   for (const CommCounts& comm : in.area.comms) {
     if (comm.key == 0 || comm.calls == 0) continue;
     CommSum sum{.key = comm.key,
@@ -164,7 +164,7 @@ void read_lists(const Reader& in, Report& report) {
   }
 }
 
-void read_machine(const Head& head, Report& report) {
+void read_machine(const AreaHead& head, Report& report) {
   MachineSum machine;
   copy_text(machine.text, head.machine);
   if (machine.text[0] == '\0') return;
@@ -173,7 +173,7 @@ void read_machine(const Head& head, Report& report) {
   report.machines.push_back(machine);
 }
 
-void read_energy(const Head& head, Totals& all) {
+void read_energy(const AreaHead& head, Totals& all) {
   const auto energy = static_cast<Energy>(head.energy);
   if (energy == Energy::off) return;
   all.cpu = static_cast<double>(head.cpu_ns) * 1e-9;
@@ -270,11 +270,11 @@ bool are_good(const Report& report) {
 }  // namespace
 
 std::vector<RankSum> ranks_in_order(const Report& report) {
-  struct Host {
+  struct HostTotals {
     double joules = 0;
     double cpu = 0;
   };
-  std::map<int32_t, Host> hosts;
+  std::map<int32_t, HostTotals> hosts;
   for (const RankSum& one : report.ranks) {
     hosts[one.host].joules += one.joules;
     hosts[one.host].cpu += one.cpu;
@@ -282,7 +282,7 @@ std::vector<RankSum> ranks_in_order(const Report& report) {
   const bool whole = static_cast<int64_t>(report.ranks.size()) == report.all.run.ranks;
   std::vector<RankSum> ranks = report.ranks;
   for (RankSum& one : ranks) {
-    const Host& host = hosts[one.host];
+    const HostTotals& host = hosts[one.host];
     one.joules = whole && host.cpu > 0 ? host.joules * one.cpu / host.cpu
                                        : report.all.joules * one.cpu / std::max(report.all.cpu, 1e-9);
   }
@@ -351,9 +351,9 @@ double Spread::deviation() const {
 }
 
 Report Report::of(const Area& area) {
-  const Head& head = area.head;
+  const AreaHead& head = area.head;
   const base::Moment now = base::this_moment();
-  const Reader in{area, head.rank, now, base::seconds_of_tick({head.begun_ticks, head.begun_ns}, now)};
+  const AreaReader in{area, head.rank, now, base::seconds_of_tick({head.begun_ticks, head.begun_ns}, now)};
   Report report;
   Totals& all = report.all;
   all.level = head.level;

@@ -24,15 +24,16 @@ namespace weft::stats {
 // Writes text and JSON as WEFT_STATS_FILE says: none, the text to stderr; a name that ends in ".json", the JSON there
 // and the text to stderr; another name, the text there and the JSON to the same name with ".json". False when a file
 // cannot be written: `problem` says why, and the text goes to stderr.
-struct Problem {
+struct ReportProblem {
   std::string file;
   int error = 0;
 };
 [[nodiscard]] bool write_report(const Report& report, const std::string& end, const std::string& file, int errors_fd,
-                                Problem& problem);
+                                ReportProblem& problem);
 // The two parts of that.
-[[nodiscard]] bool write_text(const std::string& text, const std::string& file, int errors_fd, Problem& problem);
-[[nodiscard]] bool write_json(const Report& report, const std::string& end, const std::string& file, Problem& problem);
+[[nodiscard]] bool write_text(const std::string& text, const std::string& file, int errors_fd, ReportProblem& problem);
+[[nodiscard]] bool write_json(const Report& report, const std::string& end, const std::string& file,
+                              ReportProblem& problem);
 
 // For "%llu".
 inline unsigned long long wide(uint64_t number) {

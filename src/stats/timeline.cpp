@@ -30,11 +30,11 @@ void shares_of(const Sample& from, const Sample& to, double (&shares)[part_count
     in_mpi += ticks;
   }
   const double whole = std::max({passed, in_mpi, 1.0});
-  shares[static_cast<int>(Part::program)] = 1 - in_mpi / whole;
-  shares[static_cast<int>(Part::between_two)] = work[0] / whole;
-  shares[static_cast<int>(Part::collective)] = work[1] / whole;
-  shares[static_cast<int>(Part::other)] = work[2] / whole;
-  shares[static_cast<int>(Part::waiting)] = idle / whole;
+  shares[static_cast<int>(SlicePart::program)] = 1 - in_mpi / whole;
+  shares[static_cast<int>(SlicePart::between_two)] = work[0] / whole;
+  shares[static_cast<int>(SlicePart::collective)] = work[1] / whole;
+  shares[static_cast<int>(SlicePart::other)] = work[2] / whole;
+  shares[static_cast<int>(SlicePart::waiting)] = idle / whole;
 }
 
 // Other threads count at the same time.
@@ -49,7 +49,7 @@ Sample sample_of(const Area& area, uint64_t now) {
   const uint32_t used = std::min<uint32_t>(word_of(area.head.blocks_used), block_count);
   for (uint32_t b = 0; b < used; ++b) {
     for (int c = 0; c < call_count; ++c) {
-      const Row& row = area.blocks[b].rows[c];
+      const CallRow& row = area.blocks[b].rows[c];
       const int kind = class_of(call_info[c].kind);
       sample.ticks[kind] += word_of(row.ticks);
       sample.idle[kind] += word_of(row.idle);
@@ -63,7 +63,7 @@ uint64_t add_under_way(const Area& area, uint64_t now, Sample& sample) {
   uint64_t first = 0;
   const uint32_t used = std::min<uint32_t>(area.head.blocks_used, block_count);
   for (uint32_t b = 0; b < used; ++b) {
-    const Block& block = area.blocks[b];
+    const CounterBlock& block = area.blocks[b];
     if (block.now == 0 || block.now > call_count || now <= block.since) continue;
     const int kind = class_of(call_info[block.now - 1].kind);
     uint64_t idle = block.clock.ticks - block.idle_before;

@@ -48,7 +48,7 @@ struct Timeline {
 static_assert(sizeof(Timeline) == 16 + 56 * most_samples);
 
 // The parts that the time of a slice has.
-enum class Part : uint8_t { program, between_two, collective, other, waiting };
+enum class SlicePart : uint8_t { program, between_two, collective, other, waiting };
 inline constexpr int part_count = 5;
 inline constexpr const char* part_names[part_count] = {"program", "between two ranks", "collective", "other",
                                                        "waiting"};

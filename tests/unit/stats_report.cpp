@@ -29,7 +29,7 @@ struct Memory {
   Area* area;
 };
 
-void begin(Head& head, int rank, int size) {
+void begin(AreaHead& head, int rank, int size) {
   head.magic = magic;
   head.rank = rank;
   head.size = size;
@@ -45,18 +45,18 @@ Report of_rank(int rank, uint64_t barrier_idle) {
   Memory memory(2);
   Area& area = *memory.area;
   begin(area.head, rank, 2);
-  Block& block = area.blocks[0];
+  CounterBlock& block = area.blocks[0];
   block.threads = 1;
   block.ticks = 500000000;
   block.idle = barrier_idle;
-  Row& barrier = block.rows[static_cast<int>(Call::barrier_)];
+  CallRow& barrier = block.rows[static_cast<int>(Call::barrier_)];
   barrier.calls = 100;
   barrier.ticks = 400000000;
   barrier.idle = barrier_idle;
   barrier.longest = 9000000 + 1000000 * static_cast<uint64_t>(rank);
   barrier.prompt = barrier_idle < 1000000 ? 95 : 3;
   barrier.sizes[0] = 100;
-  Row& send = block.rows[static_cast<int>(Call::send_)];
+  CallRow& send = block.rows[static_cast<int>(Call::send_)];
   send.calls = 10;
   send.ticks = 100000;
   send.bytes = 10000;
@@ -94,7 +94,7 @@ TEST(StatsReport, ranks_add_up) {
 }
 
 // Seconds outside of calls: those of the area's first second, and at most those that have passed since it was written.
-void expect_outside(const Head& head, double seconds, double of_first_second) {
+void expect_outside(const AreaHead& head, double seconds, double of_first_second) {
   const double passed = static_cast<double>(base::this_moment().ns - head.begun_ns) / 1e9 - 1;
   EXPECT_GE(seconds, of_first_second - 0.01);
   EXPECT_LE(seconds, of_first_second + passed + 0.01);
@@ -103,7 +103,7 @@ void expect_outside(const Head& head, double seconds, double of_first_second) {
 TEST(StatsReport, time_without_a_processor_is_no_computing) {
   Memory memory(1);
   begin(memory.area->head, 0, 1);
-  Block& block = memory.area->blocks[0];
+  CounterBlock& block = memory.area->blocks[0];
   block.threads = 1;
   block.ticks = 600000000;  // of a second, 0.4 s of it asleep
   block.clock.asleep = 400000000;
@@ -134,7 +134,7 @@ TEST(StatsReport, equal_ranks_give_no_advice) {
 TEST(StatsReport, a_call_under_way_counts_with_its_time) {
   Memory memory(1);
   begin(memory.area->head, 0, 1);
-  Block& block = memory.area->blocks[2];
+  CounterBlock& block = memory.area->blocks[2];
   block.threads = 1;
   block.now = 1 + static_cast<uint32_t>(Call::recv_);
   block.since = memory.area->head.begun_ticks;
@@ -227,14 +227,14 @@ TEST(StatsFile, a_reader_finds_areas_that_have_begun) {
   const int fd = create_file();
   ASSERT_GE(fd, 0);
   EXPECT_TRUE(is_file(fd));
-  EXPECT_EQ(Reading(fd).count(), 0);
+  EXPECT_EQ(AreaFileReader(fd).count(), 0);
   const size_t stride = area_bytes(3);
   ASSERT_EQ(ftruncate(fd, static_cast<off_t>(3 * stride)), 0);
-  EXPECT_EQ(Reading(fd).count(), 0);
-  Head head{};
+  EXPECT_EQ(AreaFileReader(fd).count(), 0);
+  AreaHead head{};
   begin(head, 1, 3);
   ASSERT_EQ(pwrite(fd, &head, sizeof head, static_cast<off_t>(stride)), static_cast<ssize_t>(sizeof head));
-  Reading reading(fd);
+  AreaFileReader reading(fd);
   EXPECT_EQ(reading.count(), 3);
   EXPECT_EQ(reading.area(0), nullptr);
   ASSERT_NE(reading.area(1), nullptr);
@@ -247,14 +247,14 @@ TEST(StatsFile, a_reader_finds_areas_that_have_begun) {
   close(again);
   head.size = 1 << 30;
   ASSERT_EQ(pwrite(fd, &head, sizeof head, static_cast<off_t>(stride)), static_cast<ssize_t>(sizeof head));
-  EXPECT_EQ(Reading(fd).count(), 0);
+  EXPECT_EQ(AreaFileReader(fd).count(), 0);
   close(fd);
   EXPECT_EQ(open_file_of(getpid()), -1);
 }
 
 TEST(StatsFile, a_full_disk_is_told) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP();
-  Problem problem;
+  ReportProblem problem;
   const int nowhere = memfd_create("text", 0);
   char folder[] = "/tmp/test-stats-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);

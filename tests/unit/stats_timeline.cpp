@@ -33,7 +33,7 @@ struct OneRank {
   void call(Call one, double from, double to, double waits) {
     const auto ticks = static_cast<uint64_t>((to - from) * slice);
     const auto idle = static_cast<uint64_t>(waits * slice);
-    Row& row = area->blocks[0].rows[static_cast<int>(one)];
+    CallRow& row = area->blocks[0].rows[static_cast<int>(one)];
     row.ticks += ticks;
     row.idle += idle;
     const auto since = begun + static_cast<uint64_t>(from * slice);
@@ -43,17 +43,17 @@ struct OneRank {
   Area* area;
 };
 
-double part(const GroupSlices& slices, int s, Part part) {
+double part(const GroupSlices& slices, int s, SlicePart part) {
   return slices.seconds[s][static_cast<int>(part)] / (slice * tick);
 }
 
 void expect_slice(const GroupSlices& slices, int s, double program, double two, double collective, double other,
                   double waiting) {
-  EXPECT_NEAR(part(slices, s, Part::program), program, 1e-4) << s;
-  EXPECT_NEAR(part(slices, s, Part::between_two), two, 1e-4) << s;
-  EXPECT_NEAR(part(slices, s, Part::collective), collective, 1e-4) << s;
-  EXPECT_NEAR(part(slices, s, Part::other), other, 1e-4) << s;
-  EXPECT_NEAR(part(slices, s, Part::waiting), waiting, 1e-4) << s;
+  EXPECT_NEAR(part(slices, s, SlicePart::program), program, 1e-4) << s;
+  EXPECT_NEAR(part(slices, s, SlicePart::between_two), two, 1e-4) << s;
+  EXPECT_NEAR(part(slices, s, SlicePart::collective), collective, 1e-4) << s;
+  EXPECT_NEAR(part(slices, s, SlicePart::other), other, 1e-4) << s;
+  EXPECT_NEAR(part(slices, s, SlicePart::waiting), waiting, 1e-4) << s;
 }
 
 TEST(StatsTimeline, each_slice_has_what_was_done_in_it) {
@@ -78,7 +78,7 @@ TEST(StatsTimeline, each_slice_has_what_was_done_in_it) {
 TEST(StatsTimeline, a_call_under_way_counts_from_its_begin) {
   OneRank run;
   run.call(Call::init_, 0, 1, 0);
-  Block& block = run.area->blocks[0];
+  CounterBlock& block = run.area->blocks[0];
   block.now = 1 + static_cast<uint32_t>(Call::recv_);
   block.since = begun + 32 * slice;
   block.clock = {.ticks = 8 * slice, .at = begun + 48 * slice, .pausing = 1};
@@ -97,9 +97,9 @@ TEST(StatsTimeline, a_run_of_any_length_fits) {
   GroupSlices slices;
   ASSERT_TRUE(slices_of(*run.area, end, tick, slices));
   for (int s = 0; s < slice_count; ++s) {
-    EXPECT_NEAR(part(slices, s, Part::program), 0.2, 0.02) << s;
-    EXPECT_NEAR(part(slices, s, Part::collective), 0.4, 0.02) << s;
-    EXPECT_NEAR(part(slices, s, Part::waiting), 0.4, 0.02) << s;
+    EXPECT_NEAR(part(slices, s, SlicePart::program), 0.2, 0.02) << s;
+    EXPECT_NEAR(part(slices, s, SlicePart::collective), 0.4, 0.02) << s;
+    EXPECT_NEAR(part(slices, s, SlicePart::waiting), 0.4, 0.02) << s;
   }
 }
 

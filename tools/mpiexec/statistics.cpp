@@ -43,13 +43,13 @@ void Statistics::prepare() {
 
 std::string Statistics::report(int status) const {
   if (fd_ < 0) return {};
-  stats::Reading reading(fd_);
+  stats::AreaFileReader reading(fd_);
   stats::Report report;
   bool reported = false;
   for (int place = 0; place < reading.count(); ++place) {
     const stats::Area* area = reading.area(place);
     if (area == nullptr) continue;
-    reported = reported || area->head.state == static_cast<uint32_t>(stats::State::reported);
+    reported = reported || area->head.state == static_cast<uint32_t>(stats::AreaState::reported);
     if (!reported) report.add(stats::Report::of(*area));
   }
   const std::string left = reported ? reading.text() : "";
@@ -60,7 +60,7 @@ std::string Statistics::report(int status) const {
   if (!file.empty() && file.front() != '/' && !first.folder.empty()) file = first.folder + "/" + file;
   const std::string end = status == 0 ? std::string("without ") + stats::last_call(report)
                                       : "the job ended early with status " + std::to_string(status);
-  stats::Problem problem;
+  stats::ReportProblem problem;
   const std::string text = named(reported ? left : stats::as_text(report, end));
   const bool good = reported || stats::write_json(report, end, file, problem);
   if (stats::write_text(text, file, STDERR_FILENO, problem) && good) return {};

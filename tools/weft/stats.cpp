@@ -88,7 +88,7 @@ int stats(const Words& words) {
     fprintf(stderr, "weft: stats: %s\n", text.c_str());
     return 1;
   }
-  stats::Reading reading(fd);
+  stats::AreaFileReader reading(fd);
   stats::Report report;
   for (int place = 0; place < reading.count(); ++place) {
     if (const stats::Area* area = reading.area(place)) report.add(stats::Report::of(*area));
