@@ -81,12 +81,13 @@ void alltoall(const char* function, core::Comm& comm, void* dest, const void* so
 }
 
 // Memory for packed elements; nullptr: there is none.
-class Buffer {
+class PackBuffer {
  public:
-  explicit Buffer(size_t bytes) : data_(bytes > PTRDIFF_MAX ? nullptr : static_cast<char*>(std::malloc(bytes + 1))) {}
-  ~Buffer() { std::free(data_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
+  explicit PackBuffer(size_t bytes)
+      : data_(bytes > PTRDIFF_MAX ? nullptr : static_cast<char*>(std::malloc(bytes + 1))) {}
+  ~PackBuffer() { std::free(data_); }
+  PackBuffer(const PackBuffer&) = delete;
+  PackBuffer& operator=(const PackBuffer&) = delete;
   char* get() const { return data_; }
 
  private:
@@ -101,8 +102,8 @@ void alltoalls(const char* function, core::Comm& comm, void* dest, const void* s
   }
   const size_t count = stride.blocks * static_cast<size_t>(comm.size);
   const size_t bytes = bytes_of(count, stride.element);
-  const Buffer packed(bytes);
-  const Buffer came(bytes);
+  const PackBuffer packed(bytes);
+  const PackBuffer came(bytes);
   if (packed.get() == nullptr || came.get() == nullptr) check(function, core::no_memory);
   const size_t from_step = static_cast<size_t>(stride.sst) * stride.element;
   const size_t to_step = static_cast<size_t>(stride.dst) * stride.element;
@@ -194,7 +195,7 @@ int exscan(const char* function, shmem_team_t team, void* dest, const void* sour
 // ---- On active sets
 
 void barrier_in(const char* function, const ActiveSet& set) {
-  Team& team = team_of(function, set);
+  ShmemTeam& team = team_of(function, set);
   quiet(function);
   check(function, coll::barrier(team.comm));
 }

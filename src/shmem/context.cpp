@@ -24,7 +24,7 @@ uintptr_t index_of(const Context& context) {
   return static_cast<uintptr_t>(&context - contexts);
 }
 
-void describe(Context& context, uintptr_t handle, const Team& team, long options) {
+void describe(Context& context, uintptr_t handle, const ShmemTeam& team, long options) {
   context.pes = static_cast<uint32_t>(team.comm.size);
   context.first = team.comm.first;
   context.stride = team.comm.stride;
@@ -50,7 +50,7 @@ void destroy(Context& context) {
   free_contexts = &context;
 }
 
-int create(const Team& team, long options, shmem_ctx_t* ctx) {
+int create(const ShmemTeam& team, long options, shmem_ctx_t* ctx) {
   std::lock_guard lock(contexts_guard);
   Context* context = free_contexts;
   if (context == nullptr) {

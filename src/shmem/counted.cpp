@@ -22,7 +22,7 @@ void Counted::with(shmem_ctx_t ctx, int pe) {
 }
 
 void Counted::on(shmem_team_t handle) {
-  const Team* team = detailed_ ? find_team(handle) : nullptr;
+  const ShmemTeam* team = detailed_ ? find_team(handle) : nullptr;
   stats::CommCounts* fresh = team != nullptr ? count_on(team->comm) : nullptr;
   if (fresh == nullptr) return;
   const char* name = handle == SHMEM_TEAM_WORLD    ? "SHMEM_TEAM_WORLD"
@@ -32,7 +32,7 @@ void Counted::on(shmem_team_t handle) {
 }
 
 size_t members_of(shmem_team_t team) {
-  const Team* found = find_team(team);
+  const ShmemTeam* found = find_team(team);
   return found != nullptr ? static_cast<size_t>(found->comm.size) : 0;
 }
 

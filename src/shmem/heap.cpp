@@ -21,7 +21,7 @@
 
 namespace weft::shmem {
 
-size_t Pieces::take(size_t bytes, size_t alignment) {
+size_t HeapPieces::take(size_t bytes, size_t alignment) {
   alignment = std::max(alignment, grain);
   if (bytes > bytes_ || alignment > bytes_) return none;
   const auto aligned = [=](size_t at) { return (at + alignment - 1) & ~(alignment - 1); };
@@ -31,25 +31,25 @@ size_t Pieces::take(size_t bytes, size_t alignment) {
     at = std::max(at, aligned(piece.end));
   }
   if (at > bytes_ || bytes_ - at < bytes) return none;
-  taken_.emplace(at, Piece{bytes, (at + bytes + grain - 1) & ~(grain - 1)});
+  taken_.emplace(at, HeapPiece{bytes, (at + bytes + grain - 1) & ~(grain - 1)});
   return at;
 }
 
-bool Pieces::give_back(size_t offset) {
+bool HeapPieces::give_back(size_t offset) {
   return taken_.erase(offset) == 1;
 }
 
-size_t Pieces::size_of(size_t offset) const {
+size_t HeapPieces::size_of(size_t offset) const {
   const auto found = taken_.find(offset);
   return found == taken_.end() ? none : found->second.bytes;
 }
 
-size_t Pieces::taken() const {
+size_t HeapPieces::taken() const {
   return std::accumulate(taken_.begin(), taken_.end(), size_t{0},
                          [](size_t sum, const auto& piece) { return sum + piece.second.bytes; });
 }
 
-bool Pieces::resize(size_t offset, size_t bytes) {
+bool HeapPieces::resize(size_t offset, size_t bytes) {
   const auto found = taken_.find(offset);
   const auto next = std::next(found);
   const size_t end = next == taken_.end() ? bytes_ : next->first;
@@ -60,7 +60,7 @@ bool Pieces::resize(size_t offset, size_t bytes) {
 
 namespace {
 
-std::optional<Pieces> pieces;
+std::optional<HeapPieces> pieces;
 constinit base::Lock heap_guard;
 
 char* heap_base() {
@@ -72,7 +72,7 @@ void tell_no_room(const char* function, size_t size, size_t alignment) {
   static bool told = false;
   if (state.pe != 0 || std::exchange(told, true)) return;
   std::string piece = std::to_string(size) + " bytes";
-  if (alignment > Pieces::grain) piece.append(" at a multiple of ").append(std::to_string(alignment));
+  if (alignment > HeapPieces::grain) piece.append(" at a multiple of ").append(std::to_string(alignment));
   base::warn({.cause = std::string(function) + ": no room for " + piece + " in the symmetric heap of " +
                        std::to_string(pieces->total()) + " bytes per PE, of which " + std::to_string(pieces->taken()) +
                        " are taken; the call returns NULL, as later ones will without this message",
@@ -83,22 +83,22 @@ void tell_no_room(const char* function, size_t size, size_t alignment) {
 void* take(const char* function, size_t size, size_t alignment) {
   std::lock_guard lock(heap_guard);
   const bool possible = alignment <= alignment_of_heap(pieces->total());
-  const size_t at = possible ? pieces->take(size, alignment) : Pieces::none;
-  if (at != Pieces::none) return heap_base() + at;
+  const size_t at = possible ? pieces->take(size, alignment) : HeapPieces::none;
+  if (at != HeapPieces::none) return heap_base() + at;
   tell_no_room(function, size, alignment);
   return nullptr;
 }
 
 // The offset and the size of a piece that a call names.
-struct Found {
+struct FoundPiece {
   size_t offset;
   size_t bytes;
 };
-Found find_piece(const char* function, const void* memory) {
+FoundPiece find_piece(const char* function, const void* memory) {
   std::lock_guard lock(heap_guard);
   const auto offset = static_cast<size_t>(reinterpret_cast<uintptr_t>(memory) - state.heap);
   const size_t bytes = pieces->size_of(offset);
-  if (bytes == Pieces::none) {
+  if (bytes == HeapPieces::none) {
     fail(function, "no memory of the symmetric heap begins at " + address_text(memory),
          "give what shmem_malloc, shmem_calloc, shmem_align or shmem_realloc returned, once");
   }
@@ -148,18 +148,18 @@ void close_heap() {
 }
 
 void* allocate(const char* function, size_t size) {
-  return allocate_aligned(function, Pieces::grain, size);
+  return allocate_aligned(function, HeapPieces::grain, size);
 }
 
 // Atomics and signals are as fast anywhere in the heap.
 void* allocate_for(const char* function, size_t size, long /*hints*/) {
-  return allocate_aligned(function, Pieces::grain, size);
+  return allocate_aligned(function, HeapPieces::grain, size);
 }
 
 void* allocate_zeroed(const char* function, size_t count, size_t size) {
   need_start(function);
   if (count == 0 || size == 0) return nullptr;
-  void* memory = take(function, bytes_of(count, size), Pieces::grain);
+  void* memory = take(function, bytes_of(count, size), HeapPieces::grain);
   if (memory != nullptr) std::memset(memory, 0, count * size);
   barrier_all(function);
   return memory;
@@ -183,14 +183,14 @@ void* reallocate(const char* function, void* memory, size_t size) {
     release(function, memory);
     return nullptr;
   }
-  const Found old = find_piece(function, memory);
+  const FoundPiece old = find_piece(function, memory);
   barrier_all(function);  // nobody puts into it any more
   {
     std::lock_guard lock(heap_guard);
     if (pieces->resize(old.offset, size)) size = 0;
   }
   if (size != 0) {
-    void* moved = take(function, size, Pieces::grain);
+    void* moved = take(function, size, HeapPieces::grain);
     if (moved == nullptr) return nullptr;  // on all PEs
     base::copy(moved, memory, std::min(size, old.bytes));
     drop(old.offset);
@@ -203,7 +203,7 @@ void* reallocate(const char* function, void* memory, size_t size) {
 void release(const char* function, void* memory) {
   need_start(function);
   if (memory == nullptr) return;
-  const Found found = find_piece(function, memory);
+  const FoundPiece found = find_piece(function, memory);
   barrier_all(function);
   drop(found.offset);
 }

@@ -13,12 +13,12 @@
 namespace weft::shmem {
 
 // Pieces of a range of `bytes`, by their offset.
-class Pieces {
+class HeapPieces {
  public:
   static constexpr size_t none = SIZE_MAX;
   static constexpr size_t grain = 64;  // pieces begin and end at multiples: no cache line has two
 
-  explicit Pieces(size_t bytes) : bytes_(bytes) {}
+  explicit HeapPieces(size_t bytes) : bytes_(bytes) {}
 
   // The lowest place with room, at a multiple of `alignment`, a power of two; none: there is no room.
   [[nodiscard]] size_t take(size_t bytes, size_t alignment);
@@ -31,12 +31,12 @@ class Pieces {
   [[nodiscard]] bool resize(size_t offset, size_t bytes);
 
  private:
-  struct Piece {
+  struct HeapPiece {
     size_t bytes;  // as asked for
     size_t end;    // offset behind it
   };
   size_t bytes_;
-  std::map<size_t, Piece> taken_;
+  std::map<size_t, HeapPiece> taken_;
 };
 
 // The largest alignment in a heap of so many bytes: all PEs' heaps begin at a multiple of it.

@@ -25,7 +25,7 @@ Halves& halves(long* lock) {
 
 // Locks are spread over the PEs by their addresses' offsets.
 int home_of(const char* function, const long* lock) {
-  const Remote place = find(function, SHMEM_CTX_DEFAULT, lock, sizeof *lock, state.pe);
+  const SymmetricData place = find(function, SHMEM_CTX_DEFAULT, lock, sizeof *lock, state.pe);
   return static_cast<int>(static_cast<uint64_t>(place.offset) / sizeof *lock % state.pes);
 }
 

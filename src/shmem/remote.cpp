@@ -23,7 +23,7 @@ namespace weft::shmem {
 namespace rma = core::rma;
 
 // A context's view of both windows.
-struct Way {
+struct ContextWindows {
   rma::Window heap;
   rma::Window data;
 };
@@ -49,7 +49,7 @@ rma::Local local(const void* data, size_t bytes) {
   return {const_cast<void*>(data), count, &bytes_type(), count, device::owns(data)};
 }
 
-rma::Remote whole(const Remote& remote, int64_t count, datatype::Type& type) {
+rma::Remote whole(const SymmetricData& remote, int64_t count, datatype::Type& type) {
   return {{remote.offset, count, &type}, remote.pe};
 }
 
@@ -58,7 +58,7 @@ using Both = std::array<rma::Window*, 2>;
 // The windows as the context sees them; nullptr: it has not needed them yet.
 Both windows_of(const Context& context) {
   if (&context == &contexts[default_place]) return {heap_window, data_window};
-  Way* const way = context.way.load(std::memory_order_acquire);
+  ContextWindows* const way = context.way.load(std::memory_order_acquire);
   if (way == nullptr) return {nullptr, nullptr};
   return {&way->heap, &way->data};
 }
@@ -66,7 +66,7 @@ Both windows_of(const Context& context) {
 Both make_way(const char* function, Context& context) {
   const std::lock_guard guard(making_ways);
   if (context.way.load(std::memory_order_relaxed) == nullptr) {
-    auto* way = new Way;
+    auto* way = new ContextWindows;
     if (!rma::open_view(way->heap, *heap_window) || !rma::open_view(way->data, *data_window)) {
       fail(function, "there is no address space for what a context notes of each PE",
            "raise the limit (ulimit -v), or make fewer contexts");
@@ -85,7 +85,7 @@ rma::Window* seen_by(const char* function, Context& context, const rma::Window* 
 
 // The end of an operation that changed its target, which may sleep until then; of one that went by messages, these
 // leave. The way is looked at now: an operation that the kernel refused has taken the other one.
-void end(const char* function, const Remote& remote, shmem_ctx_t ctx, Until until) {
+void end(const char* function, const SymmetricData& remote, shmem_ctx_t ctx, Until until) {
   if (!by_messages(remote)) {
     const Near& near = state.near[remote.pe];
     if (near.endpoint != nullptr) tell(near);
@@ -114,7 +114,7 @@ datatype::Type& type_of(Basic basic) {
   return types[static_cast<size_t>(basic)];
 }
 
-bool by_messages(const Remote& remote) {
+bool by_messages(const SymmetricData& remote) {
   return remote.window->targets[remote.pe].region.reach.load(std::memory_order_relaxed) == rma::Reach::messages;
 }
 
@@ -124,7 +124,7 @@ rma::Window* window_of(const void* address, size_t bytes) {
   return nullptr;
 }
 
-Remote find(const char* function, shmem_ctx_t ctx, const void* address, size_t bytes, int pe) {
+SymmetricData find(const char* function, shmem_ctx_t ctx, const void* address, size_t bytes, int pe) {
   need_start(function);
   uint32_t found = 0;
   if (!On{function, ctx}.find(pe, found)) {
@@ -146,13 +146,14 @@ Remote find(const char* function, shmem_ctx_t ctx, const void* address, size_t b
           static_cast<const char*>(address) - base};
 }
 
-void put(const char* function, shmem_ctx_t ctx, const Remote& to, const void* source, size_t bytes, Until until) {
+void put(const char* function, shmem_ctx_t ctx, const SymmetricData& to, const void* source, size_t bytes,
+         Until until) {
   check(function,
         rma::put(*to.window, local(source, bytes), whole(to, static_cast<int64_t>(bytes), bytes_type()), nullptr));
   end(function, to, ctx, until);
 }
 
-void get(const char* function, shmem_ctx_t ctx, const Remote& from, void* dest, size_t bytes, Until until) {
+void get(const char* function, shmem_ctx_t ctx, const SymmetricData& from, void* dest, size_t bytes, Until until) {
   check(function,
         rma::get(*from.window, local(dest, bytes), whole(from, static_cast<int64_t>(bytes), bytes_type()), nullptr));
   if (by_messages(from)) {
@@ -162,7 +163,7 @@ void get(const char* function, shmem_ctx_t ctx, const Remote& from, void* dest, 
   }
 }
 
-void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, void* result,
+void update(const char* function, shmem_ctx_t ctx, const SymmetricData& to, const void* value, void* result,
             Reduction reduction, Basic basic, Until until) {
   datatype::Type& type = type_of(basic);
   const bool reads = reduction == Reduction::no_op;
@@ -177,7 +178,7 @@ void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void*
   end(function, to, ctx, until);
 }
 
-void compare_swap(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, const void* cond,
+void compare_swap(const char* function, shmem_ctx_t ctx, const SymmetricData& to, const void* value, const void* cond,
                   void* result, Basic basic, Until until) {
   datatype::Type& type = type_of(basic);
   check(function, rma::compare_and_swap(*to.window, value, cond, result, type, whole(to, 1, type)));
@@ -185,11 +186,11 @@ void compare_swap(const char* function, shmem_ctx_t ctx, const Remote& to, const
   end(function, to, ctx, until);
 }
 
-void finish(const char* function, const Remote& remote) {
+void finish(const char* function, const SymmetricData& remote) {
   check(function, rma::flush(*remote.window, remote.pe, true));
 }
 
-void order(const char* function, const Remote& remote) {
+void order(const char* function, const SymmetricData& remote) {
   check(function, rma::order(*remote.window, remote.pe));
 }
 
@@ -235,7 +236,7 @@ StaticData static_data() {
 
 namespace {
 
-struct Parts {
+struct WindowParts {
   rma::WindowPart heap;
   rma::WindowPart data;
 };
@@ -287,7 +288,7 @@ void close(rma::Window*& window) {
 }  // namespace
 
 void open_windows(core::Comm& comm, core::Comm& second, char* heap, uint64_t heap_bytes) {
-  Parts mine;
+  WindowParts mine;
   const StaticData data = static_data();
   rma::Window* on_heap = describe(comm, heap, heap_bytes, mine.heap);
   rma::Window* on_data = describe(second, data.base, data.bytes, mine.data);
@@ -296,11 +297,11 @@ void open_windows(core::Comm& comm, core::Comm& second, char* heap, uint64_t hea
   here.size = static_cast<int32_t>(pes.size());
   here.place = static_cast<int32_t>(std::lower_bound(pes.begin(), pes.end(), comm.rank) - pes.begin());
   here.ranks = pes.data();
-  std::vector<Parts> all(pes.size());
+  std::vector<WindowParts> all(pes.size());
   check("shmem_init", coll::gather_all(here, &mine, sizeof mine, all.data()));
   std::vector<rma::WindowPart> heaps;
   std::vector<rma::WindowPart> datas;
-  for (const Parts& parts : all) {
+  for (const WindowParts& parts : all) {
     heaps.push_back(parts.heap);
     datas.push_back(parts.data);
   }
@@ -312,7 +313,7 @@ void open_windows(core::Comm& comm, core::Comm& second, char* heap, uint64_t hea
 
 void close_windows() {
   for (Context& context : contexts) {
-    Way* const way = context.way.exchange(nullptr, std::memory_order_relaxed);
+    ContextWindows* const way = context.way.exchange(nullptr, std::memory_order_relaxed);
     if (way == nullptr) continue;
     rma::close_view(way->data);
     rma::close_view(way->heap);

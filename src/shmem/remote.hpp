@@ -18,37 +18,37 @@ using datatype::Basic;
 using datatype::Reduction;
 
 // Symmetric data of a PE.
-struct Remote {
+struct SymmetricData {
   core::rma::Window* window;  // or the context's view of it
   int32_t pe;
   int64_t offset;  // from where the window's memory begins
 };
 
 // Finds what an operation speaks of, or ends the job.
-[[nodiscard]] Remote find(const char* function, shmem_ctx_t ctx, const void* address, size_t bytes, int pe);
+[[nodiscard]] SymmetricData find(const char* function, shmem_ctx_t ctx, const void* address, size_t bytes, int pe);
 
 // The window that an address of ours lies in, with `bytes` behind it; nullptr: it is not symmetric.
 [[nodiscard]] core::rma::Window* window_of(const void* address, size_t bytes);
 
 // Whether operations on it take messages.
-[[nodiscard]] bool by_messages(const Remote& remote);
+[[nodiscard]] bool by_messages(const SymmetricData& remote);
 
 // Whether the caller's data are its own again when an operation returns.
 enum class Until : uint8_t { begun, done };
 
-void put(const char* function, shmem_ctx_t ctx, const Remote& to, const void* source, size_t bytes, Until until);
-void get(const char* function, shmem_ctx_t ctx, const Remote& from, void* dest, size_t bytes, Until until);
+void put(const char* function, shmem_ctx_t ctx, const SymmetricData& to, const void* source, size_t bytes, Until until);
+void get(const char* function, shmem_ctx_t ctx, const SymmetricData& from, void* dest, size_t bytes, Until until);
 
 // One element as a whole. `result` nullptr: the old value is not wanted.
-void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, void* result,
+void update(const char* function, shmem_ctx_t ctx, const SymmetricData& to, const void* value, void* result,
             Reduction reduction, Basic basic, Until until);
-void compare_swap(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, const void* cond,
+void compare_swap(const char* function, shmem_ctx_t ctx, const SymmetricData& to, const void* value, const void* cond,
                   void* result, Basic basic, Until until);
 
 // The results of operations begun on the context for the PE before are here, and what was put may be changed.
-void finish(const char* function, const Remote& remote);
+void finish(const char* function, const SymmetricData& remote);
 // They are done there before those that the context begins from now on.
-void order(const char* function, const Remote& remote);
+void order(const char* function, const SymmetricData& remote);
 
 // Operations of one context that went by messages, for all PEs: ordered before the later ones, or done at their targets
 // when this returns; or the latter for one PE.

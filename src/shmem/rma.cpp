@@ -67,7 +67,7 @@ void put_strided_general(const char* function, shmem_ctx_t ctx, void* dest, cons
     copy_blocks(there, to_step, static_cast<const char*>(source), from_step, block, stride.blocks);
     return tell(*near);
   }
-  Remote to = find(function, ctx, dest, span, pe);
+  SymmetricData to = find(function, ctx, dest, span, pe);
   const auto* from = static_cast<const char*>(source);
   for (size_t i = 0; i < stride.blocks; ++i, to.offset += to_step, from += from_step) {
     put(function, ctx, to, from, block, Until::begun);
@@ -87,7 +87,7 @@ void get_strided_general(const char* function, shmem_ctx_t ctx, void* dest, cons
   if (there != nullptr) {
     return copy_blocks(static_cast<char*>(dest), to_step, there, from_step, block, stride.blocks);
   }
-  Remote from = find(function, ctx, source, span, pe);
+  SymmetricData from = find(function, ctx, source, span, pe);
   auto* to = static_cast<char*>(dest);
   for (size_t i = 0; i < stride.blocks; ++i, from.offset += from_step, to += to_step) {
     get(function, ctx, from, to, block, Until::begun);
@@ -108,7 +108,7 @@ void put_signal_general(const char* function, shmem_ctx_t ctx, void* dest, const
     base::copy(there, source, bytes);
     std::atomic_thread_fence(std::memory_order_release);
   } else if (bytes != 0) {
-    const Remote to = find(function, ctx, dest, bytes, pe);
+    const SymmetricData to = find(function, ctx, dest, bytes, pe);
     put(function, ctx, to, source, bytes, Until::begun);
     if (by_messages(to)) order(function, to);
   }

@@ -26,7 +26,7 @@ struct Near {
   transport::Endpoint* endpoint = nullptr;  // its way, by which we see that it sleeps; set where heap is
 };
 
-struct Way;  // to the symmetric memory of others, where no stores reach it: remote.hpp
+struct ContextWindows;  // to the symmetric memory of others, where no stores reach it: remote.hpp
 
 // A context that lives has its handle in this table, at the place that the handle's low bits name. A freed handle is
 // not there any more, and does not come again before 2^32 others.
@@ -38,7 +38,7 @@ struct Context {
   std::atomic<bool> batches = false;   // a session says that operations may wait for others
   std::atomic<bool> messages = false;  // an operation went by messages: there may be something to wait for
   const int32_t* table = nullptr;
-  std::atomic<Way*> way = nullptr;  // made on first use; it stays for the next context at this place
+  std::atomic<ContextWindows*> way = nullptr;  // made on first use; it stays for the next context at this place
   // ---- not read by operations
   shmem_team_t team = SHMEM_TEAM_INVALID;
   long options = 0;

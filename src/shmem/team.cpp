@@ -20,13 +20,13 @@ namespace weft::shmem {
 namespace {
 
 constinit base::Lock teams_guard;  // of the lists
-Team* world = nullptr;
-Team* second = nullptr;
-Team* shared = nullptr;
-Team* made_by_splits = nullptr;
+ShmemTeam* world = nullptr;
+ShmemTeam* second = nullptr;
+ShmemTeam* shared = nullptr;
+ShmemTeam* made_by_splits = nullptr;
 struct KnownSet {
   ActiveSet set;
-  Team* team;
+  ShmemTeam* team;
 };
 std::vector<KnownSet>* known_sets = nullptr;
 
@@ -45,8 +45,8 @@ core::Group* new_group(int32_t size, int32_t rank, int32_t first, int32_t stride
   return group;
 }
 
-Team* new_team(uint32_t context, core::Group* group, shmem_team_t handle) {
-  auto* team = base::make_object<Team>();
+ShmemTeam* new_team(uint32_t context, core::Group* group, shmem_team_t handle) {
+  auto* team = base::make_object<ShmemTeam>();
   if (team == nullptr) no_memory();
   team->kind = base::Kind::shmem_team;
   core::describe_comm(team->comm, context, group);
@@ -54,7 +54,7 @@ Team* new_team(uint32_t context, core::Group* group, shmem_team_t handle) {
   return team;
 }
 
-void destroy(Team* team) {
+void destroy(ShmemTeam* team) {
   const uint32_t context = team->comm.context;
   core::Group* group = team->comm.group;
   coll::SharedRegion::leave(team->comm);
@@ -65,7 +65,7 @@ void destroy(Team* team) {
 }
 
 // The parent of the world's team: all ranks of the job, which meet at a string.
-Team* make_world() {
+ShmemTeam* make_world() {
   core::Comm parent;
   parent.context = core::no_context;
   parent.rank = core::identity->rank;
@@ -80,8 +80,8 @@ Team* make_world() {
 
 // Some members of a team, of which we are `place`. They agree by themselves; those of two teams at a time differ by the
 // tag, as far as threads may make both.
-Team* make_part(const char* function, Team& parent, const Members& members, int32_t place, int32_t tag,
-                shmem_team_t handle) {
+ShmemTeam* make_part(const char* function, ShmemTeam& parent, const Members& members, int32_t place, int32_t tag,
+                     shmem_team_t handle) {
   core::Comm& comm = parent.comm;
   const coll::Founders founders{{members.size, place, nullptr, members.start, members.stride},
                                 comm,
@@ -101,7 +101,7 @@ Team* make_part(const char* function, Team& parent, const Members& members, int3
 }
 
 // The PEs of this host. All of one host know that they are.
-Team* make_shared() {
+ShmemTeam* make_shared() {
   const int32_t size = core::identity->size;
   if (core::identity->job.one_host()) {
     return make_part("shmem_init", *world, {0, 1, size}, core::identity->rank, 0, SHMEM_TEAM_SHARED);
@@ -142,11 +142,11 @@ int contexts_of(const Configuration& configuration) {
 }
 
 // A split by a call of all members of the parent, of which the members make a team.
-shmem_team_t split(const char* function, Team& parent, const Members& members, const Configuration& configuration,
+shmem_team_t split(const char* function, ShmemTeam& parent, const Members& members, const Configuration& configuration,
                    int32_t tag) {
   const int place = place_in(members, parent.comm.rank);
   if (place < 0) return SHMEM_TEAM_INVALID;
-  Team* team = make_part(function, parent, members, place, tag, SHMEM_TEAM_INVALID);
+  ShmemTeam* team = make_part(function, parent, members, place, tag, SHMEM_TEAM_INVALID);
   team->contexts = contexts_of(configuration);
   std::lock_guard lock(teams_guard);
   team->next = made_by_splits;
@@ -162,11 +162,11 @@ constexpr int32_t set_tags = 16;
 
 }  // namespace
 
-Team& world_team() {
+ShmemTeam& world_team() {
   return *world;
 }
 
-Team& second_world() {
+ShmemTeam& second_world() {
   return *second;
 }
 
@@ -179,8 +179,8 @@ void open_teams() {
 }
 
 void close_teams() {
-  for (Team* team = made_by_splits; team != nullptr;) {
-    Team* next = team->next;
+  for (ShmemTeam* team = made_by_splits; team != nullptr;) {
+    ShmemTeam* next = team->next;
     destroy(team);
     team = next;
   }
@@ -198,17 +198,17 @@ void close_world_team() {
   second = world = nullptr;
 }
 
-Team* find_team(shmem_team_t handle) {
+ShmemTeam* find_team(shmem_team_t handle) {
   if (handle == SHMEM_TEAM_WORLD) return world;
   if (handle == SHMEM_TEAM_SHARED) return shared;
   const auto address = reinterpret_cast<uintptr_t>(handle);
-  auto* team = base::Arena::holds(address) ? reinterpret_cast<Team*>(address) : nullptr;
+  auto* team = base::Arena::holds(address) ? reinterpret_cast<ShmemTeam*>(address) : nullptr;
   return team != nullptr && team->kind == base::Kind::shmem_team ? team : nullptr;
 }
 
-Team& team_of(const char* function, shmem_team_t handle) {
+ShmemTeam& team_of(const char* function, shmem_team_t handle) {
   need_start(function);
-  if (Team* team = find_team(handle)) return *team;
+  if (ShmemTeam* team = find_team(handle)) return *team;
   if (handle == SHMEM_TEAM_INVALID) {
     fail(function, "the team is SHMEM_TEAM_INVALID", "call it on members of the team alone");
   }
@@ -216,7 +216,7 @@ Team& team_of(const char* function, shmem_team_t handle) {
        "use teams between their split and shmem_team_destroy");
 }
 
-Team& team_of(const char* function, const ActiveSet& set) {
+ShmemTeam& team_of(const char* function, const ActiveSet& set) {
   need_start(function);
   const int size = world->comm.size;
   if (set.log_stride < 0 || set.log_stride > 30 || !are_valid({set.start, 1 << set.log_stride, set.size}, size)) {
@@ -242,7 +242,7 @@ Team& team_of(const char* function, const ActiveSet& set) {
   const auto hash = static_cast<uint32_t>(set.start) * 0x9e3779b1U + static_cast<uint32_t>(set.size) * 0x85ebca6bU +
                     static_cast<uint32_t>(set.log_stride);
   const auto tag = set_tags + static_cast<int32_t>(hash >> 4);
-  Team* team = make_part(function, *world, members, place, tag, SHMEM_TEAM_INVALID);
+  ShmemTeam* team = make_part(function, *world, members, place, tag, SHMEM_TEAM_INVALID);
   std::lock_guard lock(teams_guard);
   known_sets->push_back({set, team});
   return *team;
@@ -253,7 +253,7 @@ int split_strided(const char* function, shmem_team_t parent, const Members& memb
   need_start(function);
   *made = SHMEM_TEAM_INVALID;
   if (parent == SHMEM_TEAM_INVALID) return 1;
-  Team& team = team_of(function, parent);
+  ShmemTeam& team = team_of(function, parent);
   if (!are_valid(members, team.comm.size)) return 1;
   *made = split(function, team, members, configuration, split_tag);
   return 0;
@@ -264,7 +264,7 @@ int split_2d(const char* function, shmem_team_t parent, int xrange, const Config
   need_start(function);
   *x_team = *y_team = SHMEM_TEAM_INVALID;
   if (parent == SHMEM_TEAM_INVALID || xrange < 1) return 1;
-  Team& team = team_of(function, parent);
+  ShmemTeam& team = team_of(function, parent);
   const int size = team.comm.size;
   const int width = std::min(xrange, size);
   const int x = team.comm.rank % width;
@@ -282,13 +282,13 @@ void destroy_team(const char* function, shmem_team_t handle) {
   if (handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED) {
     fail(function, "the team is predefined", "destroy teams that were made by a split alone");
   }
-  Team& team = team_of(function, handle);
+  ShmemTeam& team = team_of(function, handle);
   quiet_contexts_of(handle);
   check(function, coll::barrier(team.comm));  // the others are done with what they share with us for it
   destroy_contexts_of(handle);
   {
     std::lock_guard lock(teams_guard);
-    Team** at = &made_by_splits;
+    ShmemTeam** at = &made_by_splits;
     while (*at != &team) at = &(*at)->next;
     *at = team.next;
   }
@@ -305,7 +305,7 @@ int team_n_pes(const char* function, shmem_team_t team) {
 
 int team_get_config(const char* function, shmem_team_t team, long mask, shmem_team_config_t* config) {
   if (team == SHMEM_TEAM_INVALID) return 1;
-  const Team& found = team_of(function, team);
+  const ShmemTeam& found = team_of(function, team);
   if ((mask & SHMEM_TEAM_NUM_CONTEXTS) != 0) config->num_contexts = found.contexts;
   return 0;
 }

@@ -13,26 +13,26 @@
 
 namespace weft::shmem {
 
-struct Team : base::Object {
+struct ShmemTeam : base::Object {
   core::Comm comm;
   shmem_team_t handle = SHMEM_TEAM_INVALID;
   int contexts = 0;  // as asked for
-  Team* next = nullptr;
+  ShmemTeam* next = nullptr;
 };
 
 // ---- Predefined ones, between shmem_init and shmem_finalize
-[[nodiscard]] Team& world_team();
+[[nodiscard]] ShmemTeam& world_team();
 // The same PEs once more, for what needs a communicator of its own.
-[[nodiscard]] Team& second_world();
+[[nodiscard]] ShmemTeam& second_world();
 void open_teams();
 // All but the world's, and later that one, which the last barrier needs.
 void close_teams();
 void close_world_team();
 
 // The team of a handle; nullptr: it is none.
-[[nodiscard]] Team* find_team(shmem_team_t handle);
+[[nodiscard]] ShmemTeam* find_team(shmem_team_t handle);
 // The same; ends the job where there is none.
-[[nodiscard]] Team& team_of(const char* function, shmem_team_t handle);
+[[nodiscard]] ShmemTeam& team_of(const char* function, shmem_team_t handle);
 
 // PEs start, start + 2^log_stride, ... of the job.
 struct ActiveSet {
@@ -40,7 +40,7 @@ struct ActiveSet {
   int log_stride;
   int size;
 };
-[[nodiscard]] Team& team_of(const char* function, const ActiveSet& set);
+[[nodiscard]] ShmemTeam& team_of(const char* function, const ActiveSet& set);
 
 // ---- Functions of the interface
 

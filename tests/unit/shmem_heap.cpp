@@ -14,7 +14,7 @@ namespace weft::shmem {
 namespace {
 
 TEST(SymmetricHeap, TakesTheLowestPlaceAndUsesItAgain) {
-  Pieces pieces(4096);
+  HeapPieces pieces(4096);
   EXPECT_EQ(pieces.take(100, 8), 0U);
   EXPECT_EQ(pieces.take(1, 8), 128U);
   EXPECT_EQ(pieces.take(64, 1024), 1024U);
@@ -24,16 +24,16 @@ TEST(SymmetricHeap, TakesTheLowestPlaceAndUsesItAgain) {
   EXPECT_EQ(pieces.take(65, 8), 832U);  // 64 bytes are free at 128
   EXPECT_EQ(pieces.take(64, 8), 128U);
   EXPECT_EQ(pieces.size_of(192), 600U);
-  EXPECT_EQ(pieces.size_of(193), Pieces::none);
+  EXPECT_EQ(pieces.size_of(193), HeapPieces::none);
 }
 
 TEST(SymmetricHeap, HasNoRoomBeyondItsEnd) {
-  Pieces pieces(4096);
-  EXPECT_EQ(pieces.take(4097, 8), Pieces::none);
-  EXPECT_EQ(pieces.take(SIZE_MAX, 8), Pieces::none);
-  EXPECT_EQ(pieces.take(8, 8192), Pieces::none);
+  HeapPieces pieces(4096);
+  EXPECT_EQ(pieces.take(4097, 8), HeapPieces::none);
+  EXPECT_EQ(pieces.take(SIZE_MAX, 8), HeapPieces::none);
+  EXPECT_EQ(pieces.take(8, 8192), HeapPieces::none);
   EXPECT_EQ(pieces.take(4096, 8), 0U);
-  EXPECT_EQ(pieces.take(1, 8), Pieces::none);
+  EXPECT_EQ(pieces.take(1, 8), HeapPieces::none);
   EXPECT_TRUE(pieces.resize(0, 10));
   EXPECT_EQ(pieces.take(4032, 8), 64U);
   EXPECT_FALSE(pieces.resize(0, 65));
@@ -43,7 +43,7 @@ TEST(SymmetricHeap, HasNoRoomBeyondItsEnd) {
 TEST(SymmetricHeap, PiecesNeverOverlap) {
   constexpr size_t size = 1 << 16;
   std::mt19937 random(7);
-  Pieces pieces(size);
+  HeapPieces pieces(size);
   std::vector<int> owner(size, 0);
   std::vector<std::pair<size_t, size_t>> taken;
   for (int step = 1; step < 5000; ++step) {
@@ -51,7 +51,7 @@ TEST(SymmetricHeap, PiecesNeverOverlap) {
       const size_t bytes = 1 + random() % 3000;
       const size_t alignment = size_t{1} << (random() % 12);
       const size_t at = pieces.take(bytes, alignment);
-      if (at == Pieces::none) continue;
+      if (at == HeapPieces::none) continue;
       ASSERT_EQ(at % alignment, 0U);
       ASSERT_LE(at + bytes, size);
       for (size_t i = at; i < at + bytes; ++i) ASSERT_EQ(std::exchange(owner[i], step), 0);
