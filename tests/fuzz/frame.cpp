@@ -86,7 +86,7 @@ void one(fuzz::Random& /*random*/, const std::string& text) {
       FUZZ_CHECK(said.origin < 5 && said.origin != 2 && said.to == 2 && said.lane < max_lanes);
     }
   }
-  if (net::Place place; place.parse(text)) {
+  if (net::ListenAddresses place; place.parse(text)) {
     FUZZ_CHECK(place.bytes() == text && !place.addresses.empty() && place.port != 0);
   }
   net::Networks networks;

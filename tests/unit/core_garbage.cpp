@@ -78,7 +78,7 @@ class Target {
     const transport::Envelope envelope{random_.below(8) == 0 ? word32() : comm_.context,
                                        random_.below(8) == 0 ? static_cast<int32_t>(word32()) : 1,
                                        static_cast<int32_t>(random_.below(8) == 0 ? word32() : random_.below(3)), 0, 0};
-    transport::Room room;
+    transport::PushDestination room;
     const bool pushed = random_.below(16) == 0 ? kind != wire::pushed : kind == wire::pushed;
     const void* data = pushed ? static_cast<const void*>(&room) : body.data();
     on_arrival({kind, envelope, data, static_cast<uint32_t>(body.size()), 1, pushed});

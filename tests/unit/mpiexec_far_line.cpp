@@ -52,7 +52,7 @@ class Lines : public ::testing::Test {
     return packet.take_text();
   }
 
-  net::Place here;
+  net::ListenAddresses here;
   std::vector<net::Socket> listeners;
   std::unique_ptr<FarLine> caller, called;
 };
@@ -88,7 +88,7 @@ TEST_F(Lines, StayClosedWhenSomebodyElsePassesTheGreetingOn) {
   const net::Socket front = accept();
   int error = 0;
   const net::Socket back = net::begin_connect(here.addresses[0], here.port, error);
-  net::Place elsewhere{.addresses = here.addresses};
+  net::ListenAddresses elsewhere{.addresses = here.addresses};
   const std::vector<net::Socket> other = net::try_to_listen_at(elsewhere);
   const net::Socket passed = net::begin_connect(elsewhere.addresses[0], elsewhere.port, error);
   pollfd p{other.at(0).descriptor(), POLLIN, 0};

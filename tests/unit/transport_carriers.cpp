@@ -105,7 +105,7 @@ struct Side final : Events {
   }
 
   void have_read(Read& read, int failed) override { read.over(read, failed); }
-  bool pushing(uint32_t lane, const Header& header, Room& room) override {
+  bool pushing(uint32_t lane, const Header& header, PushDestination& room) override {
     if (lane != 0 || header.origin != landings.size()) ++wrong;
     auto& landing = landings.emplace_back(std::make_unique<Landing>(header.bytes, header.tag));
     if (header.tag >= 0) room = {landing->data.data(), static_cast<size_t>(header.tag), landing.get()};

@@ -63,7 +63,7 @@ struct SelfPair final : Pair {
 };
 
 struct ShmPair final : Pair {
-  explicit ShmPair(const mock::Plan* plan) {
+  explicit ShmPair(const mock::MockPlan* plan) {
     fd = memfd_create("weft-test", MFD_CLOEXEC);
     EXPECT_EQ(ftruncate(fd, static_cast<off_t>(shm::segment_bytes(2))), 0);
     for (int rank : {0, 1}) {
@@ -131,7 +131,7 @@ class Conformance : public ::testing::TestWithParam<Kind> {
     }
   }
 
-  mock::Plan plan;
+  mock::MockPlan plan;
   std::unique_ptr<Pair> pair;
 };
 
@@ -511,7 +511,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, Conformance,
                          [](const ::testing::TestParamInfo<Kind>& row) { return std::string(row.param.name); });
 
 TEST(Mock, LosesPermissionFromTheNthAccessOn) {
-  mock::Plan plan;
+  mock::MockPlan plan;
   ASSERT_EQ(mock::parse("denied=3", plan), "");
   ShmPair pair(&plan);
   char from[16] = "fifteen letters";
@@ -525,7 +525,7 @@ TEST(Mock, LosesPermissionFromTheNthAccessOn) {
 }
 
 TEST(Mock, LateReadsComeLateAndLostOnesFail) {
-  mock::Plan plan;
+  mock::MockPlan plan;
   ASSERT_EQ(mock::parse("late=3,lost=2", plan), "");
   ShmPair pair(&plan);
   char from[16] = "fifteen letters";
@@ -552,7 +552,7 @@ TEST(Mock, LateReadsComeLateAndLostOnesFail) {
 }
 
 TEST(Mock, EndsTheJobWhenMemoryStaysRegistered) {
-  mock::Plan plan;
+  mock::MockPlan plan;
   ASSERT_EQ(mock::parse("late=1", plan), "");
   char memory[16] = "";
   EXPECT_EXIT(
@@ -564,7 +564,7 @@ TEST(Mock, EndsTheJobWhenMemoryStaysRegistered) {
 }
 
 TEST(Mock, PlanIsReadOrExplained) {
-  mock::Plan plan;
+  mock::MockPlan plan;
   EXPECT_EQ(mock::parse("full=3,denied=5,nostaging=2,delay=7,late=4,lost=6", plan), "");
   EXPECT_EQ(plan.full, 3u);
   EXPECT_EQ(plan.denied, 5u);
@@ -577,7 +577,7 @@ TEST(Mock, PlanIsReadOrExplained) {
   EXPECT_EQ(plan.full, 0u);
   for (const char* wrong : {"full", "=3", "fuller=3", "full=", "full=x", "full=3x", "full=-1", ",", "full=3,,delay=2",
                             "full=3 delay=2", "full=99999999999999999999999", "full=1", "nostaging=1", "lost=3"}) {
-    mock::Plan fresh;
+    mock::MockPlan fresh;
     EXPECT_NE(mock::parse(wrong, fresh), "") << wrong;
   }
 }

@@ -69,14 +69,14 @@ struct Tree {
   std::vector<std::unique_ptr<Lifelines>> all;
 };
 
-Place place_of(int rank) {
-  Place place;
+ListenAddresses place_of(int rank) {
+  ListenAddresses place;
   std::string bytes;
   EXPECT_TRUE(base::from_hex(board().at({rank, "weft-lifeline"}), bytes) && place.parse(bytes));
   return place;
 }
 
-Socket call(const Place& place) {
+Socket call(const ListenAddresses& place) {
   int error = 0;
   Socket socket = begin_connect(place.addresses[0], place.port, error);
   EXPECT_EQ(error, 0);
@@ -86,14 +86,14 @@ Socket call(const Place& place) {
 const Key key{{3, 4}};
 
 TEST(Word, OfARankOfTheJobIsTaken) {
-  const Word word = word_of(News::hello, 4, key, "a host");
+  const Word word = word_of(LifelineNews::hello, 4, key, "a host");
   EXPECT_TRUE(is_word(word, 5) && is_proved(word, key));
   EXPECT_EQ(std::string(word.text, word.bytes), "a host");
 }
 
 TEST(Word, OfStrangersIsNot) {
   auto refused = [&](auto spoil) {
-    Word word = word_of(News::ending, 4, key, "");
+    Word word = word_of(LifelineNews::ending, 4, key, "");
     spoil(word);
     return !is_word(word, 5) || !is_proved(word, key);
   };
@@ -105,10 +105,10 @@ TEST(Word, OfStrangersIsNot) {
   EXPECT_TRUE(refused([](Word& w) { w.nonce = 1; }));
   EXPECT_TRUE(refused([](Word& w) { w.text[227] = 1; }));
   EXPECT_TRUE(refused([](Word& w) { w.bytes = sizeof w.text + 1; }));
-  EXPECT_TRUE(refused([](Word& w) { w.news = News(0); }));
-  EXPECT_TRUE(refused([](Word& w) { w.news = News(6); }));
-  EXPECT_TRUE(refused([](Word& w) { w.news = News::goodbye; }));
-  EXPECT_FALSE(is_proved(word_of(News::challenge, 4, key, ""), key)) << "it says nothing of who says it";
+  EXPECT_TRUE(refused([](Word& w) { w.news = LifelineNews(0); }));
+  EXPECT_TRUE(refused([](Word& w) { w.news = LifelineNews(6); }));
+  EXPECT_TRUE(refused([](Word& w) { w.news = LifelineNews::goodbye; }));
+  EXPECT_FALSE(is_proved(word_of(LifelineNews::challenge, 4, key, ""), key)) << "it says nothing of who says it";
 }
 
 TEST(Word, IsGoodForOneConnection) {
@@ -116,7 +116,7 @@ TEST(Word, IsGoodForOneConnection) {
   const auto key_of = [&](uint32_t lower, uint32_t upper, uint64_t one, uint64_t other, uint64_t place) {
     return line_key(of_job, lower, upper, one, other, place);
   };
-  const Word word = word_of(News::hello, 4, key_of(4, 2, 10, 20, 30), "h");
+  const Word word = word_of(LifelineNews::hello, 4, key_of(4, 2, 10, 20, 30), "h");
   EXPECT_TRUE(is_proved(word, key_of(4, 2, 10, 20, 30)));
   EXPECT_FALSE(is_proved(word, key_of(4, 1, 10, 20, 30)));
   EXPECT_FALSE(is_proved(word, key_of(4, 2, 10, 21, 30))) << "to another challenge";
@@ -132,7 +132,7 @@ struct Caller {
   Socket socket = call(place_of(0));
   Key of_line{};
 
-  bool say(News news, size_t bytes = sizeof(Word), uint64_t nonce = 0) const {
+  bool say(LifelineNews news, size_t bytes = sizeof(Word), uint64_t nonce = 0) const {
     const Word word = word_of(news, rank, of_line, "h", nonce);
     return send(socket.descriptor(), &word, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
   }
@@ -145,7 +145,7 @@ struct Caller {
     Word challenge{};
     if (heard && !hear(challenge)) return false;
     of_line = line_key(Key::of_secret(known), rank, 0, 77, challenge.nonce, far_end(socket));
-    return say(News::hello, bytes, 77);
+    return say(LifelineNews::hello, bytes, 77);
   }
 };
 
@@ -248,9 +248,9 @@ TEST(Lifelines, WhoWasAnsweredMayTakeItsTime) {
   Word answer;
   std::thread late([&] {
     EXPECT_TRUE(slow.hello());
-    EXPECT_TRUE(slow.hear(answer) && answer.news == News::hello && is_proved(answer, slow.of_line));
+    EXPECT_TRUE(slow.hear(answer) && answer.news == LifelineNews::hello && is_proved(answer, slow.of_line));
     std::this_thread::sleep_for(std::chrono::milliseconds(2300));
-    EXPECT_TRUE(slow.say(News::confirmed));
+    EXPECT_TRUE(slow.say(LifelineNews::confirmed));
   });
   std::vector<std::thread> others;
   for (const size_t h : {0, 1, 3, 4}) others.emplace_back([&tree, h] { tree.all[h]->meet(); });

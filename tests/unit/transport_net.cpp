@@ -38,7 +38,7 @@ struct Pushed {
 } pushed;
 void take_pushed(const Arrival& a) {
   pushed.seen.push_back(a.envelope);
-  room_of(a) = {pushed.data, pushed.room, &pushed.read};
+  destination_of(a) = {pushed.data, pushed.room, &pushed.read};
 }
 
 struct Failure {

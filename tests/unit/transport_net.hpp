@@ -76,7 +76,7 @@ class InProcess final : public Carrier {
       in_turn = events.came(0, item.data(), item.size()) == Events::Came::in_turn;
       return;
     }
-    Room room;
+    PushDestination room;
     if (!events.pushing(0, header, room)) {
       ++refused;
     } else if (room.read != nullptr) {

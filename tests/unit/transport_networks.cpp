@@ -57,7 +57,7 @@ TEST(Networks, TheLoopbackIsTriedLast) {
   for (const LocalAddress& local : addresses) {
     if (!local.usable()) continue;
     const bool is_loopback = (ntohl(local.address.s_addr) >> 24) == 127;
-    EXPECT_EQ(is_loopback, local.use == Use::loopback);
+    EXPECT_EQ(is_loopback, local.use == AddressUse::loopback);
     EXPECT_TRUE(is_loopback || !loopback) << "after the loopback";
     loopback = loopback || is_loopback;
     if (text_of(local.address) == "127.0.0.1") {
@@ -85,7 +85,7 @@ TEST(Sockets, AreNotPacedNearby) {
   const auto choose = [](const Socket& socket, std::string_view name) {
     return setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_CONGESTION, name.data(), name.size()) == 0;
   };
-  Place here{.addresses = {{htonl(INADDR_LOOPBACK)}}};
+  ListenAddresses here{.addresses = {{htonl(INADDR_LOOPBACK)}}};
   const std::vector<Socket> listeners = listen_at(here);
   ASSERT_EQ(listeners.size(), 1u);
   const Socket& listener = listeners[0];
@@ -108,7 +108,7 @@ TEST(Sockets, AreNotPacedNearby) {
 // One port of several addresses, and of no other.
 TEST(Sockets, ListenAtTheAddressesOfAPlaceAlone) {
   const auto local = [](uint32_t last) { return in_addr{htonl(INADDR_LOOPBACK + last)}; };
-  Place here{.addresses = {local(0), local(1), local(2)}};
+  ListenAddresses here{.addresses = {local(0), local(1), local(2)}};
   const std::vector<Socket> listeners = listen_at(here);
   ASSERT_EQ(listeners.size(), 3u);
   ASSERT_NE(here.port, 0);

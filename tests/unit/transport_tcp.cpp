@@ -26,7 +26,7 @@ namespace weft::transport::tcp {
 namespace {
 
 // A connection by a stranger, and its bytes.
-int call(const net::Place& to, const void* bytes, size_t size) {
+int call(const net::ListenAddresses& to, const void* bytes, size_t size) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in place = {};
   place.sin_family = AF_INET;
@@ -158,7 +158,7 @@ TEST(Tcp, JoinsDifferentNumbersOfLanes) {
 
 TEST(Tcp, TurnsStrangersAway) {
   Rank a(0), b(1), old(2, 1, "fedcba9876543210fedcba9876543210");
-  const net::Place place = b.place();
+  const net::ListenAddresses place = b.place();
   const net::Key known = net::Key::of_secret(secret);
   const std::string noise(200, 'x');
   const auto said = [&](Word word, uint32_t to, uint32_t lane) {
@@ -201,7 +201,7 @@ struct Caller {
   Caller(Rank& to, uint32_t attempt) : descriptor(call(to.place(), nullptr, 0)) {
     Greeting challenge = {};
     EXPECT_TRUE(hear(to, challenge) && challenge.word == static_cast<uint16_t>(Word::challenge));
-    const net::Place place = to.place();
+    const net::ListenAddresses place = to.place();
     talk = {.caller = 0,
             .listener = 1,
             .lane = 0,
@@ -301,7 +301,7 @@ TEST(Tcp, TakesNoHelloThatWasSaidElsewhere) {
   other.place ^= 1;
   EXPECT_NE(proof_of(Word::hello, other, Caller::known()), elsewhere.hello.proof);
   EXPECT_NE(proof_of(Word::welcome, other, Caller::known()), proof_of(Word::hello, other, Caller::known()));
-  const net::Place place = b.place();
+  const net::ListenAddresses place = b.place();
   const int caller = call(place, nullptr, 0);
   Greeting challenge = {};
   ASSERT_TRUE(wait({&b}, [&] { return recv(caller, &challenge, sizeof challenge, MSG_DONTWAIT) == sizeof challenge; }));

@@ -58,7 +58,7 @@ struct Rank final : net::Events {
     if (result == 0) free.pop_back();
     return result == net::Carrier::gone ? 0 : result;
   }
-  bool pushing(uint32_t, const net::Header&, Room&) override {
+  bool pushing(uint32_t, const net::Header&, PushDestination&) override {
     ++pushed;
     return takes_pushed;
   }
@@ -72,8 +72,8 @@ struct Rank final : net::Events {
   void poll(uint32_t lanes = 1) {
     for (uint32_t lane = 0; lane < lanes; ++lane) (void)carrier.poll(lane, *this);
   }
-  net::Place place() {
-    net::Place place;
+  net::ListenAddresses place() {
+    net::ListenAddresses place;
     EXPECT_TRUE(place.parse(std::string_view(carrier.address(0)).substr(who_bytes)));
     return place;
   }

@@ -46,7 +46,7 @@ constexpr const char* bye = "bye";
 }  // namespace word
 
 // The address of a port behind its name: "/10.0.0.1,10.0.0.2:4711".
-bool parse_address(const std::string& port, net::Place& place) {
+bool parse_address(const std::string& port, net::ListenAddresses& place) {
   const size_t at = port.rfind('/');
   const size_t colon = port.rfind(':');
   if (at == std::string::npos || colon == std::string::npos || colon < at) return false;
@@ -75,7 +75,7 @@ void FarJobs::refuse(Caller caller, const std::string& why) const {
 
 std::string FarJobs::listen(std::string& why) {
   if (!address_.empty()) return address_;
-  net::Place place;
+  net::ListenAddresses place;
   place.addresses = net::find_addresses(why);
   if (place.addresses.empty()) return {};
   listeners_ = net::try_to_listen_at(place);
@@ -132,7 +132,7 @@ void FarJobs::reach(Caller caller, const std::string& port) {
     const auto index = static_cast<int64_t>(&far - jobs_.data());
     return home_.answer(caller, boot::Packet().put(int64_t{0}).put("").put(boot::job_numbers + index));
   }
-  net::Place place;
+  net::ListenAddresses place;
   if (!parse_address(port, place)) return refuse(caller, why + "its name has no address of that host");
   std::string wrong;
   const std::string secret = boot::read_port_secret(port, wrong);

@@ -84,7 +84,7 @@ uint64_t proof_of_frame(const net::Key& key, uint64_t number, std::string_view b
 
 }  // namespace
 
-FarLine::FarLine(std::string port, net::Place place, const std::string& secret)
+FarLine::FarLine(std::string port, net::ListenAddresses place, const std::string& secret)
     : state_(State::connecting),
       caller_(true),
       port_(std::move(port)),

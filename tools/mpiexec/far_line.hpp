@@ -24,7 +24,7 @@ class FarLine {
   enum class State : uint8_t { connecting, challenged, greeted, guest, open, over };
 
   // Calls for a port at these addresses, in turn.
-  FarLine(std::string port, transport::net::Place place, const std::string& secret);
+  FarLine(std::string port, transport::net::ListenAddresses place, const std::string& secret);
   // Somebody has called. `secret_of` gives the secret of an open port, empty: there is none.
   FarLine(transport::net::Socket socket, std::function<std::string(const std::string&)> secret_of);
 
@@ -68,7 +68,7 @@ class FarLine {
   bool proved_ = false;  // packets are believed if they prove themselves
   transport::net::Socket socket_;
   std::string port_;
-  transport::net::Place place_;
+  transport::net::ListenAddresses place_;
   size_t tried_ = 0;
   transport::net::Key secret_;
   std::function<std::string(const std::string&)> find_secret_;

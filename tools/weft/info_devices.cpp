@@ -201,14 +201,14 @@ std::vector<Way> ways_on_this_host() {
 std::string why_not_by_adapters() {
   if (device::maker() == device::Maker::none) return "adapters do not know memory of this driver";
   const net::LibraryChoice carried = net::choose_library();
-  if (carried.by == net::Library::tcp) return "jobs are carried by TCP: " + carried.why;
+  if (carried.by == net::NetworkLibrary::tcp) return "jobs are carried by TCP: " + carried.why;
   std::vector<in_addr> usable;
   for (const net::LocalAddress& local : net::local_addresses(net::networks_of_setting())) {
     if (local.usable()) usable.push_back(local.address);
   }
   if (usable.empty()) return "there is no address that may be used";
   std::string why_not;
-  if (carried.by == net::Library::ucx) {
+  if (carried.by == net::NetworkLibrary::ucx) {
     if (!ucx::try_library(why_not)) return "UCX cannot be loaded: " + why_not;
     const ucx::Context context = ucx::open_context(2, false, false);
     ucx::library().cleanup(context.handle);

@@ -25,15 +25,15 @@ namespace net = transport::net;
 namespace ofi = transport::ofi;
 namespace ucx = transport::ucx;
 
-const char* what_becomes_of(net::Use use) {
+const char* what_becomes_of(net::AddressUse use) {
   switch (use) {
-    case net::Use::between_hosts:
+    case net::AddressUse::between_hosts:
       return "tried";
-    case net::Use::point_to_point:
+    case net::AddressUse::point_to_point:
       return "tried after those: point-to-point, or nothing is connected";
-    case net::Use::loopback:
+    case net::AddressUse::loopback:
       return "tried last: reaches this host alone";
-    case net::Use::down:
+    case net::AddressUse::down:
       return "not used: its interface is down";
     default:
       return "not used: outside WEFT_NETWORKS";
@@ -187,11 +187,11 @@ void ask_libfabric(const std::vector<in_addr>& usable, Carrier& carrier) {
   library->freeinfo(choice.info);
 }
 
-Carrier ask(net::Library library, const std::vector<in_addr>& usable) {
+Carrier ask(net::NetworkLibrary library, const std::vector<in_addr>& usable) {
   Carrier carrier;
-  if (library == net::Library::tcp) carrier.reads = net::reading_is_off() ? "no (WEFT_RDMA=off)" : "yes";
-  if (library == net::Library::ucx) ask_ucx(carrier);
-  if (library == net::Library::ofi) ask_libfabric(usable, carrier);
+  if (library == net::NetworkLibrary::tcp) carrier.reads = net::reading_is_off() ? "no (WEFT_RDMA=off)" : "yes";
+  if (library == net::NetworkLibrary::ucx) ask_ucx(carrier);
+  if (library == net::NetworkLibrary::ofi) ask_libfabric(usable, carrier);
   return carrier;
 }
 
@@ -243,11 +243,12 @@ int info_net(bool json) {
   for (const net::LocalAddress& local : addresses) {
     if (!local.usable()) continue;
     usable.push_back(local.address);
-    loopback_alone = loopback_alone && local.use == net::Use::loopback;
+    loopback_alone = loopback_alone && local.use == net::AddressUse::loopback;
   }
   constexpr const char* no_address = "A job on several hosts cannot start here: there is no address that may be used.";
   constexpr const char* carriers[] = {"TCP", "libfabric", "UCX"};
-  const net::LibraryChoice carried = usable.empty() ? net::LibraryChoice{net::Library::tcp, ""} : net::choose_library();
+  const net::LibraryChoice carried =
+      usable.empty() ? net::LibraryChoice{net::NetworkLibrary::tcp, ""} : net::choose_library();
   const Carrier carrier = usable.empty()
                               ? Carrier{.title = "", .lines = {}, .problem = no_address, .reads = "", .writes = ""}
                               : ask(carried.by, usable);

@@ -35,7 +35,7 @@ constinit const std::string* provider_state = nullptr;
 bool open(base::Problem& problem) {
   if (!read_faults(problem)) return false;
   if (provider_state != nullptr) return true;
-  if (transport::net::choose_library().by != transport::net::Library::ofi) ofi::ask_for_small_buffers();
+  if (transport::net::choose_library().by != transport::net::NetworkLibrary::ofi) ofi::ask_for_small_buffers();
   std::string why_not;
   provider = ofi::find_collectives(why_not);
   provider_state = new std::string(provider != nullptr ? ofi::name_of(*provider) : why_not);

@@ -108,18 +108,18 @@ void on_pushed(const transport::Arrival& a) {
     Unexpected* u = new_unexpected(a.envelope, wire::pushed, bytes, bytes);
     landing.message = u;
     u->inflow = &landing;
-    transport::room_of(a) = {u->data(), a.bytes, &landing};
+    transport::destination_of(a) = {u->data(), a.bytes, &landing};
     list_unexpected(lane, u);
     return;
   }
   landing.receive = r;
   if (r->layout == nullptr) {
-    transport::room_of(a) = {r->buffer, static_cast<size_t>(std::min(bytes, r->bytes)), &landing};
+    transport::destination_of(a) = {r->buffer, static_cast<size_t>(std::min(bytes, r->bytes)), &landing};
     return;
   }
   landing.aside = std::malloc(a.bytes);
   if (landing.aside == nullptr) no_memory_for(bytes);
-  transport::room_of(a) = {landing.aside, a.bytes, &landing};
+  transport::destination_of(a) = {landing.aside, a.bytes, &landing};
 }
 
 bool consume_landing(Request& r, Unexpected& message) {

@@ -80,7 +80,7 @@ struct Arrival {
   const void* data;
   uint32_t bytes;
   int32_t from = no_peer;  // the sender's rank in the job, if Capabilities::names_senders
-  bool pushed = false;     // the data follow; `data` is their Room, which the sink fills in: room_of()
+  bool pushed = false;  // the data follow; `data` is their PushDestination, which the sink fills in: destination_of()
 };
 
 using Sink = void (*)(const Arrival&);
@@ -126,13 +126,13 @@ struct Read {
 // Where the data of a pushed message go, which follow it: the sink says so during the call that brings the message. The
 // memory and `read` are the transport's until it calls read->over, with error 0: a job that loses data of a message on
 // its way ends.
-struct Room {
+struct PushDestination {
   void* to = nullptr;
   size_t bytes = 0;      // of them that there is room for; the rest is dropped
   Read* read = nullptr;  // who is told; nullptr: nobody wants them
 };
-inline Room& room_of(const Arrival& arrival) {
-  return *static_cast<Room*>(const_cast<void*>(arrival.data));
+inline PushDestination& destination_of(const Arrival& arrival) {
+  return *static_cast<PushDestination*>(const_cast<void*>(arrival.data));
 }
 
 // A piece of the sender's staging memory: the sender fills it, the receiver reads and releases it.

@@ -39,8 +39,8 @@ class EveryNth {
   std::atomic<uint64_t> count_ = 0;
 };
 
-struct Faults {
-  explicit Faults(const Plan& asked)
+struct MockFaults {
+  explicit MockFaults(const MockPlan& asked)
       : plan(asked), full(asked.full), nostaging(asked.nostaging), delay(asked.delay), lost(asked.lost) {}
   // The one that follows is refused, too: core tries a second time at once, and only then lets a message wait.
   bool way_full() {
@@ -52,7 +52,7 @@ struct Faults {
   }
   bool denied() { return plan.denied != 0 && accesses.fetch_add(1, std::memory_order_relaxed) + 1 >= plan.denied; }
 
-  Plan plan;
+  MockPlan plan;
   EveryNth full;
   EveryNth nostaging;
   EveryNth delay;
@@ -82,7 +82,7 @@ struct Lates {
 
 class MockEndpoint final : public Endpoint {
  public:
-  MockEndpoint(Endpoint* inner, Transport& owner, Faults& faults, Lates* late)
+  MockEndpoint(Endpoint* inner, Transport& owner, MockFaults& faults, Lates* late)
       : inner_(inner), owner_(owner), faults_(faults), late_(late) {
     attention_ = attention_of(*inner);
   }
@@ -156,13 +156,13 @@ class MockEndpoint final : public Endpoint {
 
   Endpoint* inner_;
   Transport& owner_;  // of its staging memory
-  Faults& faults_;
+  MockFaults& faults_;
   Lates* late_;  // by lane
 };
 
 class MockTransport final : public Transport {
  public:
-  MockTransport(Transport* inner, const Plan& plan) : inner_(inner), faults_(plan) {
+  MockTransport(Transport* inner, const MockPlan& plan) : inner_(inner), faults_(plan) {
     capabilities_ = inner->capabilities();
     if (plan.denied != 0) capabilities_.map = capabilities_.atomics = false;
     if (plan.late == 0) return;
@@ -252,7 +252,7 @@ class MockTransport final : public Transport {
   }
 
   Transport* inner_;
-  Faults faults_;
+  MockFaults faults_;
   Lates late_[max_lanes];
   std::mutex connect_mutex_;  // of the next
   std::map<int, std::unique_ptr<MockEndpoint>> endpoints_;
@@ -261,7 +261,7 @@ class MockTransport final : public Transport {
 
 }  // namespace
 
-std::string parse(const char* text, Plan& plan) {
+std::string parse(const char* text, MockPlan& plan) {
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::string_view part = rest.substr(0, rest.find(','));
@@ -289,13 +289,13 @@ std::string parse(const char* text, Plan& plan) {
   return {};
 }
 
-Transport* wrap(Transport* inner, const Plan& plan) {
+Transport* wrap(Transport* inner, const MockPlan& plan) {
   return new MockTransport(inner, plan);
 }
 
 Transport* wrap_if_asked(Transport* inner) {
   if (*mock_setting.value() == '\0') return inner;
-  Plan plan;
+  MockPlan plan;
   if (std::string wrong = parse(mock_setting.value(), plan); !wrong.empty()) {
     fail_for_good({.cause = "WEFT_MOCK: " + wrong, .remedy = "see weft info --all"});
   }

@@ -22,7 +22,7 @@
 
 namespace weft::transport::mock {
 
-struct Plan {
+struct MockPlan {
   uint64_t full = 0;
   uint64_t denied = 0;
   uint64_t nostaging = 0;
@@ -32,10 +32,10 @@ struct Plan {
 };
 
 // Reads a plan; an empty result means understood, otherwise what is wrong with the text.
-[[nodiscard]] std::string parse(const char* text, Plan& plan);
+[[nodiscard]] std::string parse(const char* text, MockPlan& plan);
 
 // `inner` behind a mock that follows the plan. Does not own `inner`.
-[[nodiscard]] Transport* wrap(Transport* inner, const Plan& plan);
+[[nodiscard]] Transport* wrap(Transport* inner, const MockPlan& plan);
 
 // `inner`, behind a mock when WEFT_MOCK is set.
 [[nodiscard]] Transport* wrap_if_asked(Transport* inner);

@@ -67,7 +67,7 @@ class Events {
   virtual void have_written(uint32_t /*lane*/, Buffer* /*buffer*/, int /*error*/) {}
   // Data are being pushed: where they go, until have_pushed() or lost_pushed(). false: that cannot be, nothing of this
   // connection can be believed.
-  virtual bool pushing(uint32_t /*lane*/, const Header& /*header*/, Room& /*room*/) { return false; }
+  virtual bool pushing(uint32_t /*lane*/, const Header& /*header*/, PushDestination& /*room*/) { return false; }
   virtual void have_pushed(Read& /*read*/) {}
   // The rest of them will not come.
   virtual void lost_pushed(uint32_t /*rank*/, int /*error*/) {}

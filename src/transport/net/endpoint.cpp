@@ -50,16 +50,16 @@ Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t byte
           .check = 0};
 }
 
-Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
-  Way& way = way_to_lane(lane);
+Post NetEndpoint::post(LanePort& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
+  LanePath& way = way_to_lane(lane);
   const base::LockIf guard(way.lock, owner_.threads_);
   if (way.under_way() >= owner_.window_) return Post::retry;
   return post_next(port, buffer, start, bytes, lane);
 }
 
 // Under the lock of the way, with room in the window.
-Post NetEndpoint::post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
-  Way& way = way_to_lane(lane);
+Post NetEndpoint::post_next(LanePort& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
+  LanePath& way = way_to_lane(lane);
   if (way.cipher == nullptr && checks_data(bytes - sizeof(Header))) write_check(start, bytes);
   seal(start, way.sent);
   const Post posted = way.cipher != nullptr ? post_encrypted(port, buffer, start, bytes, lane)
@@ -69,13 +69,14 @@ Post NetEndpoint::post_next(Port& port, Buffer* buffer, unsigned char* start, si
 }
 
 // From another buffer: the data in this one may be sent again, and then with another number.
-Post NetEndpoint::post_encrypted(Port& port, Buffer* buffer, const unsigned char* start, size_t bytes, uint32_t lane) {
+Post NetEndpoint::post_encrypted(LanePort& port, Buffer* buffer, const unsigned char* start, size_t bytes,
+                                 uint32_t lane) {
   Buffer* const sealed = owner_.take(lane, held_.load(std::memory_order_relaxed));
   if (sealed == nullptr) return Post::retry;
   Header h;
   std::memcpy(&h, start, sizeof h);
   std::memcpy(sealed->bytes, &h, sizeof h);
-  Way& way = way_to_lane(lane);
+  LanePath& way = way_to_lane(lane);
   way.cipher->seal(h, way.sent, start + sizeof h, bytes - sizeof h, sealed->bytes + sizeof h);
   const Post posted = hand_over(port, sealed, sealed->bytes, bytes + tag_bytes, lane);
   owner_.give(port, posted == Post::done ? buffer : sealed);
@@ -97,7 +98,7 @@ void NetEndpoint::seal(unsigned char* start, uint64_t number) const {
   std::memcpy(start, &h, sizeof h);
 }
 
-Post NetEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane) {
+Post NetEndpoint::hand_over(LanePort& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane) {
   buffer->peer = this;
   const int error = owner_.carrier_->send(lane & owner_.lanes_.mask, buffer, start, bytes, way_to_lane(lane).address);
   if (error == 0) {  // its end may have been told already: then these are back where they were
@@ -120,7 +121,7 @@ Post NetEndpoint::failed(int error) {
 }
 
 Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
-  Port& port = owner_.port_for(envelope.lane);
+  LanePort& port = owner_.port_for(envelope.lane);
   Buffer* buffer = owner_.take(envelope.lane, held_.load(std::memory_order_relaxed));
   if (buffer == nullptr) return Post::retry;
   const Header h = header(kind, envelope, bytes, 0);
@@ -133,7 +134,7 @@ Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32
 
 Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) {
   if (bytes > owner_.capabilities().push_most) return Post::unsupported;
-  Port& port = owner_.port_for(envelope.lane);
+  LanePort& port = owner_.port_for(envelope.lane);
   Buffer* buffer = owner_.take(envelope.lane, held_.load(std::memory_order_relaxed));
   if (buffer == nullptr) return Post::unsupported;
   Header h = header(kind, envelope, static_cast<uint32_t>(bytes), 0);
@@ -141,7 +142,7 @@ Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t
   if (checks_data(bytes)) h.check = check_of(data, bytes);
   buffer->left = left;
   buffer->peer = this;
-  Way& way = way_to_lane(envelope.lane);
+  LanePath& way = way_to_lane(envelope.lane);
   const base::LockIf guard(way.lock, owner_.threads_);
   const bool room = way.under_way() < (bytes <= staging_most ? owner_.window_ : pushed_window);
   std::memcpy(buffer->bytes, &h, sizeof h);
@@ -180,7 +181,7 @@ void NetEndpoint::hear_congestion(uint32_t number) {
 }
 
 Post NetEndpoint::send_own(uint8_t kind, Envelope envelope) {
-  Port& port = owner_.port_for(envelope.lane);
+  LanePort& port = owner_.port_for(envelope.lane);
   Buffer* buffer = owner_.take(envelope.lane, held_.load(std::memory_order_relaxed), Carrier::Use::word);
   if (buffer == nullptr) return Post::retry;
   Header h = header(kind, envelope, 0, 0);
@@ -220,7 +221,7 @@ Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint3
   buffer->peer = this;
   buffer->told = told;
   buffer->frame = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
-  Way& way = way_to_lane(envelope.lane);
+  LanePath& way = way_to_lane(envelope.lane);
   {
     const base::LockIf guard(way.lock, owner_.threads_);
     if (way.under_way() >= owner_.window_) return Post::retry;
@@ -238,7 +239,7 @@ Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint3
 
 // The message of contents that were to be written. Its number is that of the moment: nothing waits for it meanwhile.
 Post NetEndpoint::post_written(const Header& h, Buffer* buffer) {
-  Way& way = way_to_lane(h.lane);
+  LanePath& way = way_to_lane(h.lane);
   const base::LockIf guard(way.lock, owner_.threads_);
   const Post posted = post_next(owner_.port_for(h.lane), buffer, buffer->frame, sizeof h + h.bytes + h.staged, h.lane);
   if (posted == Post::done) --way.placing;

@@ -22,7 +22,7 @@ class Lent {
 
   // Thread-safe.
   void add(const void* memory, size_t bytes, Handle handle) {
-    auto* const piece = new Piece{static_cast<const unsigned char*>(memory), bytes, handle, nullptr};
+    auto* const piece = new LentRange{static_cast<const unsigned char*>(memory), bytes, handle, nullptr};
     piece->next = last_.load(std::memory_order_relaxed);
     while (!last_.compare_exchange_weak(piece->next, piece, std::memory_order_release, std::memory_order_relaxed)) {
     }
@@ -30,7 +30,7 @@ class Lent {
   // The handle of the piece that an address lies in; `none` without one. Thread-safe.
   Handle handle_of(const void* memory, Handle none) const {
     const std::less<const void*> before;
-    for (const Piece* p = last_.load(std::memory_order_acquire); p != nullptr; p = p->next) {
+    for (const LentRange* p = last_.load(std::memory_order_acquire); p != nullptr; p = p->next) {
       if (!before(memory, p->begin) && before(memory, p->begin + p->bytes)) return p->handle;
     }
     return none;
@@ -38,20 +38,20 @@ class Lent {
   // Gives all handles back, when nobody looks any more.
   template <class Close>
   void close(Close close) {
-    for (const Piece* p = last_.exchange(nullptr, std::memory_order_relaxed); p != nullptr;) {
-      const std::unique_ptr<const Piece> gone(std::exchange(p, p->next));
+    for (const LentRange* p = last_.exchange(nullptr, std::memory_order_relaxed); p != nullptr;) {
+      const std::unique_ptr<const LentRange> gone(std::exchange(p, p->next));
       close(gone->handle);
     }
   }
 
  private:
-  struct Piece {
+  struct LentRange {
     const unsigned char* begin;
     size_t bytes;
     Handle handle;
-    const Piece* next;
+    const LentRange* next;
   };
-  std::atomic<const Piece*> last_ = nullptr;
+  std::atomic<const LentRange*> last_ = nullptr;
 };
 
 }  // namespace weft::transport::net

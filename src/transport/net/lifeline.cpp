@@ -107,7 +107,7 @@ uint64_t proof_of(Word word, const Key& key) {
 
 }  // namespace
 
-Word word_of(News news, uint32_t from, const Key& key, std::string_view text, uint64_t nonce) {
+Word word_of(LifelineNews news, uint32_t from, const Key& key, std::string_view text, uint64_t nonce) {
   Word word{.magic = word_magic,
             .origin = from,
             .proof = 0,
@@ -123,16 +123,16 @@ Word word_of(News news, uint32_t from, const Key& key, std::string_view text, ui
 
 bool is_word(const Word& word, uint32_t ranks) {
   return word.magic == word_magic && word.origin < ranks && word.bytes <= sizeof word.text &&
-         word.news >= News::challenge && word.news <= News::ending;
+         word.news >= LifelineNews::challenge && word.news <= LifelineNews::ending;
 }
 
 bool is_proved(const Word& word, const Key& key) {
-  return word.news != News::challenge && word.proof == proof_of(word, key);
+  return word.news != LifelineNews::challenge && word.proof == proof_of(word, key);
 }
 
 // The hosts below host h are 2h + 1 and 2h + 2.
-Neighbours neighbours_of(size_t host, const std::vector<int>& first) {
-  Neighbours found;
+TreeNeighbours neighbours_of(size_t host, const std::vector<int>& first) {
+  TreeNeighbours found;
   if (host > 0) found.above = first[(host - 1) / 2];
   for (size_t below = 2 * host + 1; below <= 2 * host + 2 && below < first.size(); ++below) {
     found.below.push_back(first[below]);
@@ -183,17 +183,18 @@ class Lifelines::Parent {
     return stage_ == Stage::connected ? answer_challenge(word) : hear(word);
   }
   bool answer_challenge(const Word& word) {
-    if (!is_word(word, static_cast<uint32_t>(owner_.start_.ranks)) || word.news != News::challenge) return false;
+    if (!is_word(word, static_cast<uint32_t>(owner_.start_.ranks)) || word.news != LifelineNews::challenge)
+      return false;
     if (static_cast<int>(word.origin) != rank_) return false;
     const uint64_t nonce = fresh_nonce();
     key_ = line_key(owner_.secret_, static_cast<uint32_t>(owner_.start_.keeper), word.origin, nonce, word.nonce,
                     far_end(socket_));
     stage_ = Stage::greeted;
-    return send_word(socket_, owner_.say(News::hello, key_, nonce));
+    return send_word(socket_, owner_.say(LifelineNews::hello, key_, nonce));
   }
   bool hear(const Word& word) {
-    if (!owner_.understood(word, rank_, key_) || word.news != News::hello) return false;
-    if (!send_word(socket_, owner_.say(News::confirmed, key_))) return false;
+    if (!owner_.understood(word, rank_, key_) || word.news != LifelineNews::hello) return false;
+    if (!send_word(socket_, owner_.say(LifelineNews::confirmed, key_))) return false;
     owner_.adopt(std::move(socket_), key_, word, true);
     stage_ = Stage::held;
     return true;
@@ -201,7 +202,7 @@ class Lifelines::Parent {
 
   Lifelines& owner_;
   int rank_;
-  Place place_;
+  ListenAddresses place_;
   Socket socket_;
   Key key_;
   size_t turn_ = 0;  // of the address that is next
@@ -222,7 +223,7 @@ Lifelines::~Lifelines() {
 }
 
 void Lifelines::publish() {
-  Place place;
+  ListenAddresses place;
   place.addresses = allowed_addresses();
   listeners_ = listen_at(place);
   for (const Socket& listener : listeners_) lose_after(listener, start_.lost_after);  // and all that it accepts
@@ -230,7 +231,7 @@ void Lifelines::publish() {
 }
 
 bool Lifelines::holds(int rank) const {
-  return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) { return line.rank == rank; });
+  return std::any_of(lines_.begin(), lines_.end(), [&](const Lifeline& line) { return line.rank == rank; });
 }
 
 bool Lifelines::complete() const {
@@ -288,7 +289,7 @@ void Lifelines::welcome() {
       if (!socket) break;
       if (callers_.size() == most_callers) callers_.erase(callers_.begin());
       const uint64_t nonce = fresh_nonce();
-      (void)send_word(socket, say(News::challenge, {}, nonce));
+      (void)send_word(socket, say(LifelineNews::challenge, {}, nonce));
       callers_.push_back({std::move(socket), nonce, base::now_ns() + caller_ns});
     }
   }
@@ -302,7 +303,8 @@ bool Lifelines::welcome(Caller& caller) {
   const Got got = take_word(caller.socket, word, error);
   const bool answered = caller.rank >= 0;
   if (got == Got::nothing && (answered || base::now_ns() < caller.until_ns)) return false;
-  if (got == Got::word && answered && understood(word, caller.rank, caller.key) && word.news == News::confirmed) {
+  if (got == Got::word && answered && understood(word, caller.rank, caller.key) &&
+      word.news == LifelineNews::confirmed) {
     adopt(std::move(caller.socket), caller.key, caller.hello, false);
     return true;
   }
@@ -323,22 +325,23 @@ void Lifelines::greet(Caller& caller, const Word& hello) {
   const auto rank = static_cast<int>(hello.origin);
   const Key key = line_key(secret_, hello.origin, static_cast<uint32_t>(start_.keeper), hello.nonce, caller.nonce,
                            near_end(caller.socket));
-  if (!understood(hello, rank, key) || hello.news != News::hello) return;
+  if (!understood(hello, rank, key) || hello.news != LifelineNews::hello) return;
   if (std::find(below.begin(), below.end(), rank) == below.end()) return;
   caller.hello = hello;
   caller.key = key;
-  if (send_word(caller.socket, say(News::hello, key))) caller.rank = rank;
+  if (send_word(caller.socket, say(LifelineNews::hello, key))) caller.rank = rank;
 }
 
 void Lifelines::adopt(Socket socket, const Key& key, const Word& hello, bool above) {
   const int rank = static_cast<int>(hello.origin);
-  std::erase_if(lines_, [&](const Line& line) { return line.rank == rank; });
+  std::erase_if(lines_, [&](const Lifeline& line) { return line.rank == rank; });
   lose_after(socket, start_.lost_after);
   lines_.push_back({std::move(socket), key, rank, text_of(hello), above});
 }
 
-Word Lifelines::say(News news, const Key& key, uint64_t nonce) const {
-  return word_of(news, static_cast<uint32_t>(start_.keeper), key, news == News::hello ? start_.host : "", nonce);
+Word Lifelines::say(LifelineNews news, const Key& key, uint64_t nonce) const {
+  return word_of(news, static_cast<uint32_t>(start_.keeper), key, news == LifelineNews::hello ? start_.host : "",
+                 nonce);
 }
 
 bool Lifelines::understood(const Word& word, int rank, const Key& key) const {
@@ -346,7 +349,7 @@ bool Lifelines::understood(const Word& word, int rank, const Key& key) const {
          is_proved(word, key);
 }
 
-bool Lifelines::post(const Line& line, News news) const {
+bool Lifelines::post(const Lifeline& line, LifelineNews news) const {
   return send_word(line.socket, say(news, line.key));
 }
 
@@ -356,7 +359,7 @@ void Lifelines::share() {
     boot::HeldLine& held = start_.page->lines[i];
     held.descriptor = -1;
     if (i >= lines_.size()) continue;
-    const Line& line = lines_[i];
+    const Lifeline& line = lines_[i];
     held.descriptor = line.socket.descriptor();
     held.rank = line.rank;
     held.above = line.above ? 1 : 0;
@@ -403,14 +406,14 @@ void Lifelines::look() {
   if (told_of_end()) end_with_others();
   if (!asked_keeper_) borrow();
   look_at_keeper();
-  for (Line& line : lines_) {
+  for (Lifeline& line : lines_) {
     if (line.socket) line.socket.check();
     read(line);
   }
   looking_.store(false, std::memory_order_release);
 }
 
-void Lifelines::read(Line& line) {
+void Lifelines::read(Lifeline& line) {
   if (!line.socket) return;
   Word word;
   int error = 0;
@@ -423,9 +426,9 @@ void Lifelines::read(Line& line) {
       break;
   }
   if (!understood(word, line.rank, line.key)) return lose(line, EBADMSG);
-  if (word.news == News::ending) end_with_others();
+  if (word.news == LifelineNews::ending) end_with_others();
   // The keeper's stays open, for the other ranks know it by its number; the goodbye is found again.
-  if (word.news == News::goodbye && !keeps()) line.socket.close();
+  if (word.news == LifelineNews::goodbye && !keeps()) line.socket.close();
 }
 
 bool Lifelines::told_of_end() {
@@ -450,8 +453,8 @@ void Lifelines::tell_of_end() {
   Lifelines* const self = current.exchange(nullptr, std::memory_order_acq_rel);
   if (self == nullptr) return;  // told already
   (void)self->begin_end();
-  for (const Line& line : self->lines_) {
-    if (line.socket) (void)self->post(line, News::ending);
+  for (const Lifeline& line : self->lines_) {
+    if (line.socket) (void)self->post(line, LifelineNews::ending);
   }
 }
 
@@ -460,17 +463,17 @@ void Lifelines::wait_for_cause(int milliseconds) {
   const uint64_t until_ns = base::now_ns() + static_cast<uint64_t>(milliseconds) * ms;
   while (base::now_ns() < until_ns) {
     if (told_of_end()) end_with_others();
-    for (Line& line : lines_) {
+    for (Lifeline& line : lines_) {
       Word word;
       int error = 0;
       if (!line.socket || look_for_word(line.socket, word, error) != Got::word) continue;
-      if (understood(word, line.rank, line.key) && word.news == News::ending) end_with_others();
+      if (understood(word, line.rank, line.key) && word.news == LifelineNews::ending) end_with_others();
     }
     sleep_ms(20);
   }
 }
 
-void Lifelines::lose(Line& line, int error) {
+void Lifelines::lose(Lifeline& line, int error) {
   const std::string host = std::exchange(line.host, {});
   const bool process = error == 0 || error == ECONNRESET || error == EPIPE;
   line.socket.close();
@@ -509,11 +512,11 @@ void Lifelines::say_goodbye() {
   current.store(nullptr, std::memory_order_release);
   if (!keeps()) return;
   start_.page->keeper.store(0, std::memory_order_release);
-  for (Line& line : lines_) {
-    if (line.socket) (void)post(line, News::goodbye);
+  for (Lifeline& line : lines_) {
+    if (line.socket) (void)post(line, LifelineNews::goodbye);
     line.socket.close();
   }
-  for (const Caller& caller : callers_) (void)send_word(caller.socket, say(News::goodbye, caller.key));
+  for (const Caller& caller : callers_) (void)send_word(caller.socket, say(LifelineNews::goodbye, caller.key));
   callers_.clear();
 }
 

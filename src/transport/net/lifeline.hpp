@@ -29,7 +29,7 @@ namespace weft::transport::net {
 // A message on a lifeline, little-endian. At the start the upper host says a challenge, the lower one hello, the upper
 // one hello too, and the lower one confirms: then both know that the other knows the job's secret, and holds this
 // connection and no earlier one. Later one more word at most comes each way.
-enum class News : uint8_t {
+enum class LifelineNews : uint8_t {
   challenge = 1,  // proves nothing yet
   hello,          // `text` says which host that is, for people
   confirmed,
@@ -41,7 +41,7 @@ struct Word {
   uint32_t origin;  // the sender's rank in the job
   uint64_t proof;   // of all the rest, by the key of the connection
   uint64_t nonce;   // in the challenge, and in the lower host's hello
-  News news;
+  LifelineNews news;
   uint8_t reserved;
   uint16_t bytes;  // of text
   char text[228];
@@ -54,29 +54,29 @@ inline constexpr uint32_t word_magic = 0x024c4557;  // "WEL" in memory, and the 
 // is answered, as each side sees it.
 [[nodiscard]] Key line_key(const Key& secret, uint32_t lower, uint32_t upper, uint64_t lower_nonce,
                            uint64_t upper_nonce, uint64_t place);
-[[nodiscard]] Word word_of(News news, uint32_t from, const Key& key, std::string_view text, uint64_t nonce = 0);
+[[nodiscard]] Word word_of(LifelineNews news, uint32_t from, const Key& key, std::string_view text, uint64_t nonce = 0);
 // Whether a word can be understood, and whether its proof is good.
 bool is_word(const Word& word, uint32_t ranks);
 bool is_proved(const Word& word, const Key& key);
 
 // Where a host is in the tree: the first ranks of the host above it, -1 when it is the root, and of those below it.
-struct Neighbours {
+struct TreeNeighbours {
   int above = -1;
   std::vector<int> below;
 };
 // `first` are the first ranks of all hosts in order, `host` is a place among them.
-[[nodiscard]] Neighbours neighbours_of(size_t host, const std::vector<int>& first);
+[[nodiscard]] TreeNeighbours neighbours_of(size_t host, const std::vector<int>& first);
 
 class Lifelines {
  public:
   struct Start {
     int rank;
     int ranks;
-    int keeper;             // the first rank of this host: words come from it and go to it
-    Neighbours neighbours;  // of the keeper
-    std::string host;       // this one, for people: "h2 (ranks 2 and 3)"
-    std::string secret;     // of the job, as in Opening
-    int lost_after;         // seconds
+    int keeper;                 // the first rank of this host: words come from it and go to it
+    TreeNeighbours neighbours;  // of the keeper
+    std::string host;           // this one, for people: "h2 (ranks 2 and 3)"
+    std::string secret;         // of the job, as in Opening
+    int lost_after;             // seconds
     Directory directory;
     boot::HostPage* page;
   };
@@ -98,7 +98,7 @@ class Lifelines {
   size_t held() const { return lines_.size(); }
 
  private:
-  struct Line {
+  struct Lifeline {
     Socket socket;
     Key key;
     int rank = -1;     // at the other end
@@ -125,15 +125,15 @@ class Lifelines {
   bool welcome(Caller& caller);
   void greet(Caller& caller, const Word& hello);
   void adopt(Socket socket, const Key& key, const Word& hello, bool above);
-  Word say(News news, const Key& key, uint64_t nonce = 0) const;
+  Word say(LifelineNews news, const Key& key, uint64_t nonce = 0) const;
   bool understood(const Word& word, int rank, const Key& key) const;
-  bool post(const Line& line, News news) const;
-  void read(Line& line);
+  bool post(const Lifeline& line, LifelineNews news) const;
+  void read(Lifeline& line);
   void share();
   void borrow();
   void look_at_keeper();
   bool keeper_left() const { return start_.page->keeper.load(std::memory_order_acquire) == 0; }
-  void lose(Line& line, int error);
+  void lose(Lifeline& line, int error);
   void report_changed(int rank, const std::string& host);
   void wait_for_cause(int milliseconds);
   bool told_of_end();
@@ -144,7 +144,7 @@ class Lifelines {
   const Key secret_;
   std::vector<Socket> listeners_;
   std::vector<Caller> callers_;
-  std::vector<Line> lines_;
+  std::vector<Lifeline> lines_;
   std::atomic<bool> looking_ = false;
   // Of ranks that are not the keeper: its lines are looked at too, if we could have them.
   Socket keeper_;

@@ -41,11 +41,12 @@ bool parse_range(std::string_view text, uint32_t& address, uint32_t& mask) {
   return true;
 }
 
-Use use_of(unsigned flags, bool allowed) {
-  if ((flags & IFF_UP) == 0) return Use::down;
-  if (!allowed) return Use::not_allowed;
-  if ((flags & IFF_LOOPBACK) != 0) return Use::loopback;
-  return (flags & IFF_POINTOPOINT) != 0 || (flags & IFF_RUNNING) == 0 ? Use::point_to_point : Use::between_hosts;
+AddressUse use_of(unsigned flags, bool allowed) {
+  if ((flags & IFF_UP) == 0) return AddressUse::down;
+  if (!allowed) return AddressUse::not_allowed;
+  if ((flags & IFF_LOOPBACK) != 0) return AddressUse::loopback;
+  return (flags & IFF_POINTOPOINT) != 0 || (flags & IFF_RUNNING) == 0 ? AddressUse::point_to_point
+                                                                      : AddressUse::between_hosts;
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ std::string Networks::parse(std::string_view text) {
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
-    Range range;
+    AddressRange range;
     if (!parse_range(part, range.address, range.mask)) {
       return "\"" + std::string(part) + "\" is no network: write an IPv4 address and a length, as 10.0.0.0/8";
     }
@@ -67,7 +68,7 @@ std::string Networks::parse(std::string_view text) {
 bool Networks::allow(in_addr address) const {
   const uint32_t a = ntohl(address.s_addr);
   return ranges_.empty() ||
-         std::any_of(ranges_.begin(), ranges_.end(), [a](const Range& r) { return (a & r.mask) == r.address; });
+         std::any_of(ranges_.begin(), ranges_.end(), [a](const AddressRange& r) { return (a & r.mask) == r.address; });
 }
 
 std::vector<LocalAddress> local_addresses(const Networks& networks) {
@@ -115,7 +116,7 @@ std::vector<in_addr> find_addresses(std::string& why) {
   std::vector<in_addr> addresses;
   for (const LocalAddress& local : local_addresses(networks)) {
     // The loopback leads other hosts to themselves: it is for a host that has nothing else.
-    const bool useful = local.use != Use::loopback || addresses.empty();
+    const bool useful = local.use != AddressUse::loopback || addresses.empty();
     if (local.usable() && useful && addresses.size() < addresses_most) addresses.push_back(local.address);
   }
   if (addresses.empty()) {

@@ -21,21 +21,21 @@ class Networks {
   bool named() const { return !ranges_.empty(); }
 
  private:
-  struct Range {
+  struct AddressRange {
     uint32_t address, mask;  // in host order
   };
-  std::vector<Range> ranges_;
+  std::vector<AddressRange> ranges_;
 };
 
 // The uses of an address of this host, in the order to try. Those of the last two kinds are not tried.
-enum class Use : uint8_t { between_hosts, point_to_point, loopback, down, not_allowed };
+enum class AddressUse : uint8_t { between_hosts, point_to_point, loopback, down, not_allowed };
 
 struct LocalAddress {
   in_addr address;
   int bits;               // of its network
   std::string interface;  // for people
-  Use use;
-  bool usable() const { return use < Use::down; }
+  AddressUse use;
+  bool usable() const { return use < AddressUse::down; }
 };
 
 // The IPv4 addresses of this host in the order to try: those of networks that reach other hosts first, then

@@ -23,7 +23,8 @@ class Registered {
     const std::lock_guard guard(lock_);
     for (;;) {
       const uint64_t key = fresh_nonce();
-      if (key != MemoryRef::no_key && pieces_.try_emplace(key, Piece{begin, begin + bytes}).second) return key;
+      if (key != MemoryRef::no_key && pieces_.try_emplace(key, RegisteredRange{begin, begin + bytes}).second)
+        return key;
     }
   }
   void remove(uint64_t key) {
@@ -39,11 +40,11 @@ class Registered {
   }
 
  private:
-  struct Piece {
+  struct RegisteredRange {
     uint64_t begin, end;
   };
   mutable base::Lock lock_;
-  std::map<uint64_t, Piece> pieces_;
+  std::map<uint64_t, RegisteredRange> pieces_;
 };
 
 }  // namespace weft::transport::net

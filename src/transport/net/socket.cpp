@@ -32,13 +32,13 @@ sockaddr_in at(in_addr address, uint16_t port) {
 
 }  // namespace
 
-std::string Place::bytes() const {
+std::string ListenAddresses::bytes() const {
   std::string text(reinterpret_cast<const char*>(&port), sizeof port);
   for (const in_addr& address : addresses) text.append(reinterpret_cast<const char*>(&address), sizeof address);
   return text;
 }
 
-bool Place::parse(std::string_view bytes) {
+bool ListenAddresses::parse(std::string_view bytes) {
   if (bytes.size() < sizeof port + sizeof(in_addr) || (bytes.size() - sizeof port) % sizeof(in_addr) != 0) return false;
   bytes.copy(reinterpret_cast<char*>(&port), sizeof port);
   bytes.remove_prefix(sizeof port);
@@ -64,7 +64,7 @@ Socket listen_at_one(in_addr address, uint16_t& port) {
 
 }  // namespace
 
-std::vector<Socket> try_to_listen_at(Place& place) {
+std::vector<Socket> try_to_listen_at(ListenAddresses& place) {
   constexpr int tries = 100;  // a port that is free at one address may be taken at another
   for (int i = 0; i < tries; ++i) {
     std::vector<Socket> sockets;
@@ -80,7 +80,7 @@ std::vector<Socket> try_to_listen_at(Place& place) {
   return {};
 }
 
-std::vector<Socket> listen_at(Place& place) {
+std::vector<Socket> listen_at(ListenAddresses& place) {
   std::vector<Socket> sockets = try_to_listen_at(place);
   if (!sockets.empty()) return sockets;
   fail_for_good({.cause = "no TCP port can be had to listen for other hosts: " + text_of_error(errno),
@@ -134,7 +134,7 @@ Socket begin_connect(in_addr address, uint16_t port, int& error) {
   return socket;
 }
 
-Socket connect_in_turn(const Place& place, size_t& turn, int& error) {
+Socket connect_in_turn(const ListenAddresses& place, size_t& turn, int& error) {
   while (turn < place.addresses.size()) {
     Socket socket = begin_connect(place.addresses[turn++], place.port, error);
     if (socket) return socket;

@@ -41,7 +41,7 @@ class Socket {
 };
 
 // Where a rank listens: the addresses of its host in the order to try, and a port of all of them.
-struct Place {
+struct ListenAddresses {
   std::vector<in_addr> addresses;
   uint16_t port = 0;
 
@@ -50,9 +50,9 @@ struct Place {
 };
 
 // Listens at the addresses of a place, at one port of all of them that the system chooses. None: errno says why.
-std::vector<Socket> try_to_listen_at(Place& place);
+std::vector<Socket> try_to_listen_at(ListenAddresses& place);
 // The same; ends the job with a message when it cannot.
-std::vector<Socket> listen_at(Place& place);
+std::vector<Socket> listen_at(ListenAddresses& place);
 // The next caller of a listener; none: errno says why.
 Socket accept_one(const Socket& listener);
 // Whether an error says that the process, or the system, has no descriptor left.
@@ -78,7 +78,7 @@ Socket begin_connect(in_addr address, uint16_t port, int& error);
 int error_of(const Socket& socket);
 // The same at the first address of a place, from `turn` on, where one can begin; `turn` is behind it then. None: each
 // has had its turn, and the first is next.
-Socket connect_in_turn(const Place& place, size_t& turn, int& error);
+Socket connect_in_turn(const ListenAddresses& place, size_t& turn, int& error);
 
 // A socket for datagrams at the address that a connection has here, and its port; none: errno says why. And leading it
 // to the other end's address; false: that cannot be.

@@ -39,7 +39,7 @@ std::string address_key(uint32_t part) {
   return "weft-address" + std::to_string(part);
 }
 
-struct Record {
+struct PeerRecord {
   LaneMap lanes;
   std::string carrier;
   size_t characters = 0;
@@ -67,7 +67,7 @@ void fail_of_record(int rank) {
               .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});
 }
 
-bool parse_record(const std::string& text, Record& record) {
+bool parse_record(const std::string& text, PeerRecord& record) {
   const char* const end = text.data() + text.size();
   uint32_t log2 = 0;
   auto [at, error] = std::from_chars(text.data(), end, log2);
@@ -88,7 +88,7 @@ bool parse_record(const std::string& text, Record& record) {
 
 std::string protocol_in(std::string_view publication) {
   std::string_view value;
-  Record record;
+  PeerRecord record;
   if (!boot::find_entry(publication, lanes_key, value) || !parse_record(std::string(value), record)) return {};
   return record.carrier;
 }
@@ -107,7 +107,7 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
                 opening.side,
                 mask_of(secret_, static_cast<uint32_t>(opening.rank))},
       directory_(opening.directory),
-      ports_(std::make_unique<Port[]>(lanes_.lanes())),
+      ports_(std::make_unique<LanePort[]>(lanes_.lanes())),
       carrier_(std::move(carrier)),
       lends_(carrier_->lends()),
       window_(carrier_->window()),
@@ -134,7 +134,7 @@ NetTransport::~NetTransport() {
   if (renumber_ != 0) carrier_->linger();
   carrier_->each_intake(device::unpin);
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
-    for (const Port::Buffers& buffers : ports_[lane].buffers) device::unpin(buffers.all.get(), buffers.bytes);
+    for (const LanePort::Buffers& buffers : ports_[lane].buffers) device::unpin(buffers.all.get(), buffers.bytes);
   }
 }
 
@@ -165,7 +165,7 @@ void NetTransport::fail_of_carrier(int rank, const std::string& theirs) const {
 
 void NetTransport::meet() {
   if (rank_ == 0) return;
-  Record record;
+  PeerRecord record;
   if (!parse_record(directory_.published(0, lanes_key), record)) return fail_of_record(0);
   if (record.carrier != protocol()) fail_of_carrier(0, record.carrier);
 }
@@ -191,7 +191,7 @@ bool NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characte
 NetEndpoint* NetTransport::endpoint(int rank) {
   std::lock_guard guard(lock_);
   if (const auto known = endpoints_.find(rank); known != endpoints_.end()) return &known->second;
-  Record record;
+  PeerRecord record;
   const std::string published = directory_.published(known_as(rank), lanes_key);
   if (published.empty()) {
     fail(known_as(rank),
@@ -234,7 +234,7 @@ Buffer* NetTransport::take(uint32_t lane, uint32_t held, Carrier::Use use) {
   if (lends_) [[unlikely]]
     return carrier_->lend(use);
   for (uint32_t i = 0; i < lanes_.lanes(); ++i) {
-    Port& port = port_for(lane + i);
+    LanePort& port = port_for(lane + i);
     const base::LockIf guard(port.lock, threads_);
     if (port.free_count <= held) continue;
     Buffer* const buffer = port.free;
@@ -251,12 +251,12 @@ Buffer* NetTransport::take(uint32_t lane, uint32_t held, Carrier::Use use) {
 bool NetTransport::has_room(uint32_t lane, uint32_t held) {
   if (lends_) [[unlikely]]
     return true;
-  Port& port = port_for(lane);
+  LanePort& port = port_for(lane);
   const base::LockIf guard(port.lock, threads_);
   return held <= port.free_count;
 }
 
-void NetTransport::add_buffers(Port& port, size_t count) {
+void NetTransport::add_buffers(LanePort& port, size_t count) {
   auto made = std::make_unique_for_overwrite<OwnBuffer[]>(count);
   const size_t bytes = count * sizeof(OwnBuffer);
   carrier_->register_buffers(made.get(), bytes);
@@ -266,7 +266,7 @@ void NetTransport::add_buffers(Port& port, size_t count) {
   port.buffers.push_back({std::move(made), bytes});
 }
 
-void NetTransport::give(Port& port, Buffer* buffer) {
+void NetTransport::give(LanePort& port, Buffer* buffer) {
   if (lends_) [[unlikely]]
     return carrier_->take_back(buffer);
   const base::LockIf guard(port.lock, threads_);
@@ -276,7 +276,7 @@ void NetTransport::give(Port& port, Buffer* buffer) {
 }
 
 int NetTransport::poll(uint32_t lane, Sink sink) {
-  Port& port = ports_[lane];
+  LanePort& port = ports_[lane];
   if (to_tell_.load(std::memory_order_relaxed)) [[unlikely]]
     tell_congestion();
   if (port.behind) [[unlikely]]
@@ -288,7 +288,7 @@ int NetTransport::poll(uint32_t lane, Sink sink) {
 }
 
 void NetTransport::sent(uint32_t lane, Buffer* buffer, int error) {
-  Port& port = ports_[lane];
+  LanePort& port = ports_[lane];
   port.outgoing.fetch_sub(1, std::memory_order_relaxed);
   buffer->peer->held_.fetch_sub(1, std::memory_order_relaxed);
   if (error != 0 && !leaving_.load(std::memory_order_relaxed)) lose(buffer->peer, error, "to");
@@ -356,7 +356,7 @@ void NetTransport::have_written(uint32_t lane, Buffer* buffer, int error) {
   tell_written(ports_[lane], buffer);
 }
 
-void NetTransport::tell_written(Port& port, Buffer* buffer) {
+void NetTransport::tell_written(LanePort& port, Buffer* buffer) {
   const Written told = buffer->told;
   Header h;
   std::memcpy(&h, buffer->frame, sizeof h);
@@ -369,7 +369,7 @@ void NetTransport::tell_written(Port& port, Buffer* buffer) {
   told.call(told.whose, h.staged == 0);
 }
 
-void NetTransport::tell_written_again(Port& port) {
+void NetTransport::tell_written_again(LanePort& port) {
   for (Buffer* waiting = std::exchange(port.written, nullptr); waiting != nullptr;) {
     tell_written(port, std::exchange(waiting, waiting->next));
   }
@@ -467,7 +467,7 @@ void NetTransport::deliver_early(Sender& sender) {
 }
 
 // Its data go where core says, which is known from here on: it is taken.
-bool NetTransport::pushing(uint32_t lane, const Header& header, Room& room) {
+bool NetTransport::pushing(uint32_t lane, const Header& header, PushDestination& room) {
   room = {};
   uint64_t number = 0;
   Sender* const sender =
@@ -484,7 +484,7 @@ bool NetTransport::pushing(uint32_t lane, const Header& header, Room& room) {
 
 std::string NetTransport::shown(int rank) {
   if (rank == rank_) return "rank " + std::to_string(rank) + " on host " + name_of_this_host();
-  Record record;
+  PeerRecord record;
   const bool known = parse_record(directory_.published(known_as(rank), lanes_key), record);
   return "rank " + std::to_string(rank) + (known && !record.host.empty() ? " on host " + record.host : "");
 }
@@ -509,7 +509,7 @@ bool NetTransport::tell_taken(uint32_t lane, uint32_t origin, Sender& sender) {
   return true;
 }
 
-void NetTransport::tell_taken_again(Port& port, uint32_t lane) {
+void NetTransport::tell_taken_again(LanePort& port, uint32_t lane) {
   port.behind = false;
   for (auto& [origin, sender] : port.senders) {
     if (sender.expected - sender.told < tell_every_) continue;

@@ -36,7 +36,7 @@ struct Sender {
 };
 
 // A lane of ours.
-struct Port {
+struct LanePort {
   base::Lock lock;  // of the buffers
   Buffer* free = nullptr;
   uint32_t free_count = 0;
@@ -77,11 +77,11 @@ class NetEndpoint final : public Endpoint {
 
  private:
   friend class NetTransport;
-  Post post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
-  Post post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
-  Post post_encrypted(Port& port, Buffer* buffer, const unsigned char* start, size_t bytes, uint32_t lane);
+  Post post(LanePort& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
+  Post post_next(LanePort& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
+  Post post_encrypted(LanePort& port, Buffer* buffer, const unsigned char* start, size_t bytes, uint32_t lane);
   Post post_written(const Header& header, Buffer* buffer);
-  Post hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
+  Post hand_over(LanePort& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
   Post failed(int error);
   Header header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const;
   static void write_check(unsigned char* start, size_t bytes);
@@ -98,7 +98,7 @@ class NetEndpoint final : public Endpoint {
   Key key_;        // of our proofs
   uint32_t mask_;  // of the origin of frames
   // To one of the peer's lanes. Threads that send to different lanes share no lock.
-  struct Way {
+  struct LanePath {
     base::Lock lock;  // numbers are given in the order of sending
     Address address = 0;
     std::unique_ptr<Cipher> cipher;   // where messages are encrypted, under the lock
@@ -111,10 +111,10 @@ class NetEndpoint final : public Endpoint {
     uint64_t under_way() const { return sent + placing - taken.load(std::memory_order_relaxed); }
   };
   struct alignas(64) WayOfLane {
-    Way way;
+    LanePath way;
   };
-  Way& way_to_lane(uint32_t lane) { return ways_ == nullptr ? way_ : ways_[lane].way; }
-  Way way_;                            // where the peer has one lane; a job may have very many peers
+  LanePath& way_to_lane(uint32_t lane) { return ways_ == nullptr ? way_ : ways_[lane].way; }
+  LanePath way_;                       // where the peer has one lane; a job may have very many peers
   std::unique_ptr<WayOfLane[]> ways_;  // otherwise
   std::atomic<uint32_t> word_ = 0;     // its request: saturated or 0
   std::atomic<uint32_t> held_ = 0;     // buffers that are under way to it
@@ -162,7 +162,7 @@ class NetTransport final : public Transport, private Events {
   void sent(uint32_t lane, Buffer* buffer, int error) override;
   void have_read(Read& read, int error) override;
   void have_written(uint32_t lane, Buffer* buffer, int error) override;
-  bool pushing(uint32_t lane, const Header& header, Room& room) override;
+  bool pushing(uint32_t lane, const Header& header, PushDestination& room) override;
   void have_pushed(Read& read) override { read.over(read, 0); }
   void lost_pushed(uint32_t rank, int error) override;
   void lost(uint32_t rank, int error) override;
@@ -173,17 +173,17 @@ class NetTransport final : public Transport, private Events {
   NetEndpoint* endpoint(int rank);
   Buffer* take(uint32_t lane, uint32_t held, Carrier::Use use = Carrier::Use::message);
   bool has_room(uint32_t lane, uint32_t held);
-  void add_buffers(Port& port, size_t count);
-  void give(Port& port, Buffer* buffer);
-  Port& port_for(uint32_t lane) { return ports_[lane & lanes_.mask]; }
+  void add_buffers(LanePort& port, size_t count);
+  void give(LanePort& port, Buffer* buffer);
+  LanePort& port_for(uint32_t lane) { return ports_[lane & lanes_.mask]; }
   void take_in(const Header& header, uint64_t number, Sender& sender);
   void deliver(const Header& header, const void* data);
   Sender* proved(const Header& header, bool in_turn, uint64_t& number);
   void deliver_early(Sender& sender);
   void have_taken(uint32_t lane, uint32_t origin, Sender& sender);
   NetEndpoint* way_to(uint32_t origin, Sender& sender);
-  void tell_written(Port& port, Buffer* buffer);
-  void tell_written_again(Port& port);
+  void tell_written(LanePort& port, Buffer* buffer);
+  void tell_written_again(LanePort& port);
   void hear_word(const Header& header, Sender& sender);
   void refuse(uint32_t lane, const unsigned char* frame, size_t bytes);
   bool was_here(const Header& header) const;
@@ -191,7 +191,7 @@ class NetTransport final : public Transport, private Events {
   void turn_away(size_t bytes);
   std::string shown(int rank);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
-  void tell_taken_again(Port& port, uint32_t lane);
+  void tell_taken_again(LanePort& port, uint32_t lane);
   void lose(NetEndpoint* peer, int error, const char* which);
   void report_lost(int rank, int error, const char* which) const;
   bool knows(int rank);
@@ -209,7 +209,7 @@ class NetTransport final : public Transport, private Events {
   const Key secret_;
   const Receiver receiver_;
   Directory directory_;
-  std::unique_ptr<Port[]> ports_;
+  std::unique_ptr<LanePort[]> ports_;
   std::unique_ptr<Carrier> carrier_;  // goes before the buffers that it sends
   const bool lends_;                  // the carrier, its buffers; there are none of ours
   // Credits: the frames that a sender may have in flight to a lane. Providers take in every message and keep those

@@ -21,7 +21,7 @@ namespace weft::transport::net {
 namespace {
 
 constexpr const char* libraries[] = {"auto", "tcp", "ofi", "ucx"};
-enum Choice : int { choose, use_tcp, use_ofi, use_ucx };
+enum NetworkLibraryWord : int { choose, use_tcp, use_ofi, use_ucx };
 constinit base::ChoiceSetting library_setting{
     {.name = "WEFT_NETWORK_LIBRARY",
      .help = "the carrier of messages between hosts: TCP (tcp), libfabric (ofi), UCX (ucx), or by the adapters",
@@ -50,9 +50,9 @@ bool has_entries(const char* folder) {
 std::unique_ptr<Carrier> carrier_of(const Opening& opening, const relay::Host* host) {
   const uint32_t lanes = opening.lanes.lanes();
   switch (choose_library().by) {
-    case Library::tcp:
+    case NetworkLibrary::tcp:
       return std::make_unique<tcp::TcpCarrier>(lanes, opening.rank, opening.ranks, opening.secret, opening.threads);
-    case Library::ucx:
+    case NetworkLibrary::ucx:
       return std::make_unique<ucx::UcxCarrier>(lanes, opening.ranks, opening.sleeps);
     default:
       break;
@@ -67,25 +67,25 @@ std::unique_ptr<Carrier> carrier_of(const Opening& opening, const relay::Host* h
 LibraryChoice choose_library() {
   switch (library_setting.value()) {
     case use_tcp:
-      return {Library::tcp, "WEFT_NETWORK_LIBRARY names it"};
+      return {NetworkLibrary::tcp, "WEFT_NETWORK_LIBRARY names it"};
     case use_ofi:
-      return {Library::ofi, "WEFT_NETWORK_LIBRARY names it"};
+      return {NetworkLibrary::ofi, "WEFT_NETWORK_LIBRARY names it"};
     case use_ucx:
-      return {Library::ucx, "WEFT_NETWORK_LIBRARY names it"};
+      return {NetworkLibrary::ucx, "WEFT_NETWORK_LIBRARY names it"};
     default:
       break;
   }
-  if (*ofi::wanted_provider() != '\0') return {Library::ofi, "WEFT_OFI_PROVIDER names a provider"};
+  if (*ofi::wanted_provider() != '\0') return {NetworkLibrary::ofi, "WEFT_OFI_PROVIDER names a provider"};
   std::string why_not;
   if (!ucx::rdma_ports().empty()) {
-    if (ucx::try_library(why_not)) return {Library::ucx, "a port of InfiniBand or RoCE is up"};
-    return {Library::ofi, "a port of InfiniBand or RoCE is up, and UCX cannot be loaded: " + why_not};
+    if (ucx::try_library(why_not)) return {NetworkLibrary::ucx, "a port of InfiniBand or RoCE is up"};
+    return {NetworkLibrary::ofi, "a port of InfiniBand or RoCE is up, and UCX cannot be loaded: " + why_not};
   }
   if (has_entries("/sys/class/infiniband") || has_entries("/sys/class/cxi_user")) {
-    if (ofi::try_library(why_not) != nullptr) return {Library::ofi, "there is an adapter that libfabric drives"};
-    return {Library::tcp, "there is an adapter that libfabric drives, but it cannot be loaded: " + why_not};
+    if (ofi::try_library(why_not) != nullptr) return {NetworkLibrary::ofi, "there is an adapter that libfabric drives"};
+    return {NetworkLibrary::tcp, "there is an adapter that libfabric drives, but it cannot be loaded: " + why_not};
   }
-  return {Library::tcp, "there is no adapter for which libfabric or UCX would be taken"};
+  return {NetworkLibrary::tcp, "there is no adapter for which libfabric or UCX would be taken"};
 }
 
 namespace {

@@ -13,9 +13,9 @@ namespace weft::transport::net {
 
 // The library that is to carry messages of a job on several hosts, and the reason: open() follows it, and `weft info
 // net` prints it. UCX is loaded to find out where it comes into question.
-enum class Library : uint8_t { tcp, ofi, ucx };
+enum class NetworkLibrary : uint8_t { tcp, ofi, ucx };
 struct LibraryChoice {
-  Library by;
+  NetworkLibrary by;
   std::string why;
 };
 [[nodiscard]] LibraryChoice choose_library();

@@ -35,7 +35,7 @@ constinit base::IntSetting lost_after{
 WEFT_SETTING(lost_after);
 
 // Of ranks that are the first of their host; the others need none.
-net::Neighbours neighbour_hosts(int rank, int place, const HostsOpening& opening) {
+net::TreeNeighbours neighbour_hosts(int rank, int place, const HostsOpening& opening) {
   if (place != 0) return {};
   const std::vector<int> first = opening.first_ranks();
   const auto own = std::lower_bound(first.begin(), first.end(), rank) - first.begin();

@@ -40,7 +40,7 @@ bool TcpCarrier::insert(std::string_view bytes, net::Address& address) {
   Published published;
   if (bytes.size() < sizeof published) return false;
   bytes.copy(reinterpret_cast<char*>(&published), sizeof published);
-  net::Place place;
+  net::ListenAddresses place;
   if (!place.parse(bytes.substr(sizeof published)) || published.rank >= self_.ranks || published.lane >= max_lanes) {
     return false;
   }

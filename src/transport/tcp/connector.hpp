@@ -37,7 +37,7 @@ class Connector {
   Connector(const Self& self, Links& links, Outgoing& outgoing);
 
   // Where this process is reached.
-  const net::Place& here() const { return here_; }
+  const net::ListenAddresses& here() const { return here_; }
 
   // With the link's lock: begins to connect a link that is idle while something waits to be sent.
   void start_if_needed(Link& link);
@@ -77,7 +77,7 @@ class Connector {
   const Self& self_;
   Links& links_;
   Outgoing& outgoing_;
-  net::Place here_;
+  net::ListenAddresses here_;
   std::list<Watched> listeners_;  // one for each address
   uint64_t listen_again_ns_ = 0;  // when not 0, nobody is taken in until then
   std::list<Guest> guests_;       // the oldest first

@@ -256,7 +256,7 @@ bool Incoming::begin_answer(Link& link, const Answer& answer, net::Events& event
 // Data are pushed. false: nothing can be believed any more.
 bool Incoming::begin_pushed(uint32_t lane, Link& link, const net::Header& header, net::Events& events) {
   const size_t bytes = header.bytes;
-  Room room;
+  PushDestination room;
   if (!events.pushing(lane, header, room)) return false;
   const size_t wanted = std::min(room.bytes, bytes);
   link.filling = {Filling::What::pushed,

@@ -102,7 +102,7 @@ struct Link : Watched {
   int error = 0;                           // why it is lost, or why the last attempt failed
 
   // The Connector's.
-  net::Place place;
+  net::ListenAddresses place;
   size_t tried = 0;
   uint32_t attempts = 0;    // connections of ours on which we have said hello
   uint32_t latest = 0;      // the number of the peer's attempt that was welcomed last
