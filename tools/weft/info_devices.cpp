@@ -215,12 +215,12 @@ std::string why_not_by_adapters() {
     if (!context.reads) return "large messages are not read from their sender's memory (WEFT_RDMA=off)";
     return context.takes_devices ? "" : "UCX takes no memory of these devices: it was built without them";
   }
-  const ofi::Library* library = ofi::try_library(why_not);
+  const ofi::OfiLibrary* library = ofi::try_library(why_not);
   if (library == nullptr) return "libfabric cannot be loaded: " + why_not;
-  const ofi::Choice choice = ofi::ask_providers(usable, ofi::Ask::until_one_works);
+  const ofi::ProviderChoice choice = ofi::ask_providers(usable, ofi::AskMode::until_one_works);
   if (choice.info == nullptr) return "no provider of libfabric works (weft info net)";
   library->freeinfo(choice.info);
-  const ofi::Answer& chosen = choice.answers.back();
+  const ofi::ProviderAnswer& chosen = choice.answers.back();
   if (!chosen.reads) return "large messages are not read from their sender's memory (weft info net says why)";
   return chosen.devices ? "" : "the provider " + chosen.full_name + " of libfabric does not offer that (FI_HMEM)";
 }

@@ -98,32 +98,32 @@ const char* why_never_chosen(const std::string& provider) {
   return "not known to work with Weft";
 }
 
-std::string where_it_works(const ofi::Answer& answer) {
+std::string where_it_works(const ofi::ProviderAnswer& answer) {
   return "at " + net::text_of(answer.address) +
          (answer.full_name == answer.provider ? "" : ", as " + answer.full_name) +
          (answer.hardware ? " (experimental: no adapter has been tried)" : "");
 }
 
-std::string how_it_reads(const ofi::Answer& answer) {
+std::string how_it_reads(const ofi::ProviderAnswer& answer) {
   if (answer.reads) return answer.hardware ? "yes, by adapters" : "yes, emulated (WEFT_RDMA=on)";
   if (net::reading_is_off()) return "no (WEFT_RDMA=off)";
   return net::read_by(answer.hardware) ? "no: it does not offer that"
                                        : "no: it would emulate that (WEFT_RDMA=on uses it)";
 }
 
-const char* how_it_writes(const ofi::Answer& answer) {
+const char* how_it_writes(const ofi::ProviderAnswer& answer) {
   if (answer.writes) return "yes";
   return answer.reads ? "no: it does not say when a write is complete" : "no";
 }
 
 // The answers, then what was not asked.
-void take_providers(const ofi::Choice& choice, Carrier& carrier) {
+void take_providers(const ofi::ProviderChoice& choice, Carrier& carrier) {
   const auto take = [&](const std::string& provider, const std::string& text) {
     carrier.lines.emplace_back(provider, text);
   };
   const std::vector<std::string> offered = ofi::offered_providers();
   std::string chosen;
-  for (const ofi::Answer& answer : choice.answers) {
+  for (const ofi::ProviderAnswer& answer : choice.answers) {
     if (answer.works && chosen.empty()) {
       chosen = answer.provider;
       take(answer.provider, "chosen, " + where_it_works(answer));
@@ -137,7 +137,7 @@ void take_providers(const ofi::Choice& choice, Carrier& carrier) {
   }
   const bool decided = *ofi::wanted_provider() != '\0';
   std::vector<std::string> told;  // what is not to be listed again
-  for (const ofi::Answer& answer : choice.answers) told.push_back(without_utility(answer.provider));
+  for (const ofi::ProviderAnswer& answer : choice.answers) told.push_back(without_utility(answer.provider));
   for (const std::string& provider : offered) {
     if (has(told, provider)) continue;
     take(provider, decided ? "not asked: WEFT_OFI_PROVIDER names another"
@@ -161,7 +161,7 @@ void ask_ucx(Carrier& carrier) {
 
 void ask_libfabric(const std::vector<in_addr>& usable, Carrier& carrier) {
   std::string why_not;
-  const ofi::Library* library = ofi::try_library(why_not);
+  const ofi::OfiLibrary* library = ofi::try_library(why_not);
   if (library == nullptr) {
     carrier.problem = "libfabric cannot be loaded: " + why_not +
                       "\nA job on several hosts cannot start here: install libfabric 1.17 or newer\n"
@@ -172,14 +172,14 @@ void ask_libfabric(const std::vector<in_addr>& usable, Carrier& carrier) {
   carrier.title = "Providers of libfabric " + std::to_string(FI_MAJOR(version)) + "." +
                   std::to_string(FI_MINOR(version)) + " (" + ofi::library_name() +
                   "), in the order in which they are asked";
-  const ofi::Choice choice = ofi::ask_providers(usable, ofi::Ask::all);
+  const ofi::ProviderChoice choice = ofi::ask_providers(usable, ofi::AskMode::all);
   take_providers(choice, carrier);
   if (choice.info == nullptr) {
     carrier.problem = "A job on several hosts cannot start here: no provider works at an address that may be used.";
     return;
   }
   const auto chosen = std::find_if(choice.answers.begin(), choice.answers.end(),
-                                   [](const ofi::Answer& answer) { return answer.works; });
+                                   [](const ofi::ProviderAnswer& answer) { return answer.works; });
   if (chosen != choice.answers.end()) {
     carrier.reads = how_it_reads(*chosen);
     carrier.writes = how_it_writes(*chosen);

@@ -208,7 +208,7 @@ class OfiGroup {
   }
 
   core::Comm& comm_;
-  ofi::CollectiveGroup fabric_;
+  ofi::OfiCollectiveGroup fabric_;
   std::vector<unsigned char> sent_, received_;
   int64_t done_ = 0;
   bool barriers_ = false;

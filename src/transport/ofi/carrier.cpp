@@ -65,7 +65,7 @@ OfiCarrier::OfiCarrier(uint32_t lanes, bool sleeps, net::Intake intake)
   fi_av_attr attributes = {};
   attributes.type = FI_AV_TABLE;
   must("fi_av_open", fi_av_open(domain_, &attributes, &addresses_, nullptr));
-  for (Port& port : ports_) open_port(port, sleeps);
+  for (OfiPort& port : ports_) open_port(port, sleeps);
   if (!sleeps || ports_.size() != 1) return;
   if (fi_control(&ports_[0].completions->fid, FI_GETWAIT, &wait_descriptor_) != 0) wait_descriptor_ = -1;
 }
@@ -77,7 +77,7 @@ bool OfiCarrier::may_sleep() {
 
 OfiCarrier::~OfiCarrier() {
   for (const auto& [key, handle] : registered_) fi_close(&handle->fid);
-  for (const Port& port : ports_) {
+  for (const OfiPort& port : ports_) {
     fi_close(&port.endpoint->fid);
     fi_close(&port.completions->fid);
   }
@@ -88,7 +88,7 @@ OfiCarrier::~OfiCarrier() {
   library().freeinfo(info_);
 }
 
-void OfiCarrier::open_port(Port& port, bool sleeps) {
+void OfiCarrier::open_port(OfiPort& port, bool sleeps) {
   must("fi_endpoint", fi_endpoint(domain_, info_, &port.endpoint, nullptr));
   fi_cq_attr attributes = {};
   attributes.size = completions_most;
@@ -102,19 +102,19 @@ void OfiCarrier::open_port(Port& port, bool sleeps) {
   must("fi_ep_bind (addresses)", fi_ep_bind(port.endpoint, &addresses_->fid, 0));
   must("fi_enable", fi_enable(port.endpoint));
   if (reads_) {
-    port.readings = std::make_unique<Reading[]>(readings_most);
+    port.readings = std::make_unique<OfiRead[]>(readings_most);
     for (size_t i = 0; i < readings_most; ++i) {
       port.readings[i].next = std::exchange(port.free_reading, &port.readings[i]);
     }
   }
   net::Intake intake = intake_;
   if (intake.memory == nullptr) {
-    port.frames = std::make_unique_for_overwrite<Frame[]>(incoming_buffers);
-    intake = {port.frames[0].bytes, sizeof(Frame), incoming_buffers};
+    port.frames = std::make_unique_for_overwrite<FrameBuffer[]>(incoming_buffers);
+    intake = {port.frames[0].bytes, sizeof(FrameBuffer), incoming_buffers};
   }
   port.incoming_count = intake.count;
   port.incoming_bytes = intake.stride;
-  port.incoming = std::make_unique_for_overwrite<Incoming[]>(intake.count);
+  port.incoming = std::make_unique_for_overwrite<ReceiveContext[]>(intake.count);
   port.incoming_name = enroll_ours(intake.memory, intake.count * intake.stride);
   for (size_t i = 0; i < intake.count; ++i) {
     port.incoming[i].bytes = intake.memory + i * intake.stride;
@@ -122,10 +122,10 @@ void OfiCarrier::open_port(Port& port, bool sleeps) {
   }
 }
 
-bool OfiCarrier::Port::is_incoming(const void* context) const {
+bool OfiCarrier::OfiPort::is_incoming(const void* context) const {
   return lies_in(context, &incoming[0], &incoming[0] + incoming_count);
 }
-bool OfiCarrier::Port::is_reading(const void* context) const {
+bool OfiCarrier::OfiPort::is_reading(const void* context) const {
   return readings != nullptr && lies_in(context, &readings[0], &readings[0] + readings_most);
 }
 
@@ -146,7 +146,7 @@ bool OfiCarrier::insert(std::string_view bytes, net::Address& address) {
   return true;
 }
 
-void OfiCarrier::listen(Port& port, Incoming* buffer) {
+void OfiCarrier::listen(OfiPort& port, ReceiveContext* buffer) {
   const auto result =
       fi_recv(port.endpoint, buffer->bytes, port.incoming_bytes, port.incoming_name, FI_ADDR_UNSPEC, &buffer->context);
   if (result == 0) return;
@@ -156,7 +156,7 @@ void OfiCarrier::listen(Port& port, Incoming* buffer) {
 }
 
 void OfiCarrier::renew(const unsigned char* frame) {
-  Port& port = ports_[0];
+  OfiPort& port = ports_[0];
   listen(port, &port.incoming[static_cast<size_t>(frame - intake_.memory) / intake_.stride]);
 }
 
@@ -197,8 +197,8 @@ void OfiCarrier::register_buffers(void* memory, size_t bytes) {
 }
 
 void OfiCarrier::each_intake(void (*call)(void* memory, size_t bytes)) {
-  for (const Port& port : ports_) {
-    if (port.frames != nullptr) call(port.frames.get(), incoming_buffers * sizeof(Frame));
+  for (const OfiPort& port : ports_) {
+    if (port.frames != nullptr) call(port.frames.get(), incoming_buffers * sizeof(FrameBuffer));
   }
 }
 
@@ -235,8 +235,8 @@ void OfiCarrier::deregister(uint64_t key) {
 
 int OfiCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
                      Read& read) {
-  Port& port = ports_[lane];
-  Reading* reading = port.free_reading;
+  OfiPort& port = ports_[lane];
+  OfiRead* reading = port.free_reading;
   if (reading == nullptr) return EAGAIN;
   reading->read = &read;
   reading->filled = nullptr;
@@ -254,7 +254,7 @@ int OfiCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, 
   return static_cast<int>(result == -FI_EAGAIN ? EAGAIN : -result);
 }
 
-void OfiCarrier::end_read(Port& port, Reading* reading, int error, net::Events& events) {
+void OfiCarrier::end_read(OfiPort& port, OfiRead* reading, int error, net::Events& events) {
   Read& read = *reading->read;
   if (reading->filled != nullptr) fi_close(&reading->filled->fid);
   reading->next = std::exchange(port.free_reading, reading);
@@ -284,8 +284,8 @@ void OfiCarrier::end_sent(uint32_t lane, net::Buffer* buffer, int error, net::Ev
 }
 
 int OfiCarrier::poll(uint32_t lane, net::Events& events) {
-  Port& port = ports_[lane];
-  for (Incoming* waiting = std::exchange(port.unposted, nullptr); waiting != nullptr;) {
+  OfiPort& port = ports_[lane];
+  for (ReceiveContext* waiting = std::exchange(port.unposted, nullptr); waiting != nullptr;) {
     listen(port, std::exchange(waiting, waiting->next));
   }
   constexpr size_t most = 16;
@@ -299,11 +299,11 @@ int OfiCarrier::poll(uint32_t lane, net::Events& events) {
   for (int i = 0; i < count; ++i) {
     void* context = done[i].op_context;
     if (port.is_incoming(context)) {
-      auto* buffer = static_cast<Incoming*>(context);
+      auto* buffer = static_cast<ReceiveContext*>(context);
       events.came(lane, buffer->bytes, done[i].len);
       if (intake_.memory == nullptr) listen(port, buffer);
     } else if (port.is_reading(context)) {
-      end_read(port, static_cast<Reading*>(context), 0, events);
+      end_read(port, static_cast<OfiRead*>(context), 0, events);
     } else {
       end_sent(lane, static_cast<net::Buffer*>(context), 0, events);
     }
@@ -313,11 +313,11 @@ int OfiCarrier::poll(uint32_t lane, net::Events& events) {
 
 // A completion with an error.
 void OfiCarrier::failed(uint32_t lane, net::Events& events) {
-  Port& port = ports_[lane];
+  OfiPort& port = ports_[lane];
   fi_cq_err_entry entry = {};
   if (fi_cq_readerr(port.completions, &entry, 0) < 1) return;
   if (port.is_reading(entry.op_context)) {
-    end_read(port, static_cast<Reading*>(entry.op_context), entry.err != 0 ? entry.err : EIO, events);
+    end_read(port, static_cast<OfiRead*>(entry.op_context), entry.err != 0 ? entry.err : EIO, events);
   } else if (entry.op_context == nullptr) {
     fail_for_good(
         {.cause = std::string("libfabric reports an error that belongs to no message: ") + ofi::error_text(entry.err),
@@ -326,7 +326,7 @@ void OfiCarrier::failed(uint32_t lane, net::Events& events) {
   } else if (!port.is_incoming(entry.op_context)) {
     end_sent(lane, static_cast<net::Buffer*>(entry.op_context), entry.err, events);
   } else if (entry.err != FI_ECANCELED) {
-    listen(port, static_cast<Incoming*>(entry.op_context));
+    listen(port, static_cast<ReceiveContext*>(entry.op_context));
   }
 }
 

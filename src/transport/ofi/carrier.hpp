@@ -48,49 +48,49 @@ class OfiCarrier final : public net::Carrier {
 
  private:
   // Waits for what comes in. libfabric knows it by its first member, as it does a net::Buffer.
-  struct Incoming {
+  struct ReceiveContext {
     fi_context context;
-    Incoming* next;
+    ReceiveContext* next;
     unsigned char* bytes;
   };
-  struct Frame {
+  struct FrameBuffer {
     alignas(64) unsigned char bytes[net::frame_most];
   };
   // The use of a buffer in flight. Likewise.
-  struct Outgoing {
+  struct SendContext {
     fi_context context;
     bool writes;  // into a peer's memory
   };
-  static_assert(sizeof(Outgoing) <= sizeof net::Buffer::context);
-  static Outgoing& outgoing(net::Buffer* buffer) { return *reinterpret_cast<Outgoing*>(buffer->context); }
+  static_assert(sizeof(SendContext) <= sizeof net::Buffer::context);
+  static SendContext& outgoing(net::Buffer* buffer) { return *reinterpret_cast<SendContext*>(buffer->context); }
   // A read under way. Likewise.
-  struct Reading {
+  struct OfiRead {
     fi_context context;
-    Reading* next;
+    OfiRead* next;
     Read* read;
     fid_mr* filled;  // the memory that it fills, where we have to register it
   };
-  struct Port {
+  struct OfiPort {
     fid_ep* endpoint = nullptr;
     fid_cq* completions = nullptr;
     size_t incoming_count = 0;
     size_t incoming_bytes = 0;  // of each
-    std::unique_ptr<Incoming[]> incoming;
-    std::unique_ptr<Frame[]> frames;  // their memory, unless it is the user's
-    Incoming* unposted = nullptr;     // which libfabric would not take; by who polls alone
-    void* incoming_name = nullptr;    // libfabric's name of their memory, where we have to register it
-    std::unique_ptr<Reading[]> readings;
-    Reading* free_reading = nullptr;  // by who polls alone
+    std::unique_ptr<ReceiveContext[]> incoming;
+    std::unique_ptr<FrameBuffer[]> frames;  // their memory, unless it is the user's
+    ReceiveContext* unposted = nullptr;     // which libfabric would not take; by who polls alone
+    void* incoming_name = nullptr;          // libfabric's name of their memory, where we have to register it
+    std::unique_ptr<OfiRead[]> readings;
+    OfiRead* free_reading = nullptr;  // by who polls alone
 
     bool is_incoming(const void* context) const;
     bool is_reading(const void* context) const;
   };
 
-  void open_port(Port& port, bool sleeps);
-  void listen(Port& port, Incoming* buffer);
+  void open_port(OfiPort& port, bool sleeps);
+  void listen(OfiPort& port, ReceiveContext* buffer);
   void failed(uint32_t lane, net::Events& events);
   void end_sent(uint32_t lane, net::Buffer* buffer, int error, net::Events& events);
-  void end_read(Port& port, Reading* reading, int error, net::Events& events);
+  void end_read(OfiPort& port, OfiRead* reading, int error, net::Events& events);
   bool has_mode(int mode) const { return (info_->domain_attr->mr_mode & mode) != 0; }
   fid_mr* enroll(const void* memory, size_t bytes, uint64_t access);
   void* enroll_ours(void* memory, size_t bytes);
@@ -101,7 +101,7 @@ class OfiCarrier final : public net::Carrier {
   fid_fabric* fabric_ = nullptr;
   fid_domain* domain_ = nullptr;
   fid_av* addresses_ = nullptr;
-  std::vector<Port> ports_;
+  std::vector<OfiPort> ports_;
   int wait_descriptor_ = -1;  // of the one lane, where the provider has one
   bool reads_, writes_, devices_;
   net::Lent<fid_mr*> ours_;                                // buffers of frames, where libfabric wants them registered

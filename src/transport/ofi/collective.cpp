@@ -15,7 +15,7 @@ namespace {
 constexpr int memory_modes = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
 fi_info* ask(const std::string& provider, in_addr address) {
-  const Library& l = library();
+  const OfiLibrary& l = library();
   fi_info* hints = l.dupinfo(nullptr);
   if (hints == nullptr) return nullptr;
   hints->caps = FI_MSG | FI_COLLECTIVE;
@@ -63,7 +63,7 @@ std::string name_of(const fi_info& info) {
   return name;
 }
 
-CollectiveGroup::CollectiveGroup(fi_info& info) {
+OfiCollectiveGroup::OfiCollectiveGroup(fi_info& info) {
   fi_eq_attr events = {};
   events.wait_obj = FI_WAIT_NONE;
   fi_cq_attr completions = {};
@@ -84,7 +84,7 @@ CollectiveGroup::CollectiveGroup(fi_info& info) {
 }
 
 // The endpoint goes first, and with it all that is under way.
-void CollectiveGroup::close() {
+void OfiCollectiveGroup::close() {
   close_one(endpoint_);
   close_one(group_);
   close_one(members_);
@@ -93,17 +93,17 @@ void CollectiveGroup::close() {
   close_one(domain_);
   close_one(events_);
   close_one(fabric_);
-  state_ = State::idle;
+  state_ = OfiGroupState::idle;
 }
 
-bool CollectiveGroup::must(const char* call, int64_t result) {
+bool OfiCollectiveGroup::must(const char* call, int64_t result) {
   if (result == 0) return true;
   if (error_.empty()) error_ = std::string(call) + ": " + error_text(result);
-  state_ = State::idle;
+  state_ = OfiGroupState::idle;
   return false;
 }
 
-MemberName CollectiveGroup::name() {
+MemberName OfiCollectiveGroup::name() {
   MemberName name;
   size_t bytes = sizeof name.text;
   if (error_.empty() && must("fi_getname", fi_getname(&endpoint_->fid, name.text, &bytes)))
@@ -112,7 +112,7 @@ MemberName CollectiveGroup::name() {
 }
 
 // Members stand in the address vector by their places, so a root's address is its place.
-void CollectiveGroup::join(const std::vector<MemberName>& names) {
+void OfiCollectiveGroup::join(const std::vector<MemberName>& names) {
   for (size_t place = 0; place < names.size(); ++place) {
     fi_addr_t inserted = FI_ADDR_UNSPEC;
     const int done = fi_av_insert(addresses_, names[place].text, 1, &inserted, 0, nullptr);
@@ -127,10 +127,10 @@ void CollectiveGroup::join(const std::vector<MemberName>& names) {
   if (must("fi_av_set", fi_av_set(addresses_, &all, &members_, nullptr)) &&
       must("fi_av_set_addr", fi_av_set_addr(members_, &address)) &&
       must("fi_join_collective", fi_join_collective(endpoint_, address, members_, 0, &group_, &context_)))
-    state_ = State::joining;
+    state_ = OfiGroupState::joining;
 }
 
-size_t CollectiveGroup::most(fi_collective_op what, fi_datatype type, fi_op op) {
+size_t OfiCollectiveGroup::most(fi_collective_op what, fi_datatype type, fi_op op) {
   fi_collective_attr attributes = {};
   attributes.op = op;
   attributes.datatype = type;
@@ -138,14 +138,14 @@ size_t CollectiveGroup::most(fi_collective_op what, fi_datatype type, fi_op op) 
   return attributes.datatype_attr.count != 0 ? attributes.datatype_attr.count : SIZE_MAX;
 }
 
-void CollectiveGroup::start(const Call& call) {
+void OfiCollectiveGroup::start(const OfiCall& call) {
   call_ = call;
-  state_ = State::unposted;
+  state_ = OfiGroupState::unposted;
   post();
 }
 
-void CollectiveGroup::post() {
-  const Call& c = call_;
+void OfiCollectiveGroup::post() {
+  const OfiCall& c = call_;
   int64_t result = 0;
   if (c.what == FI_BARRIER) {
     result = fi_barrier(endpoint_, address_, &context_);
@@ -156,21 +156,21 @@ void CollectiveGroup::post() {
     result = fi_allreduce(endpoint_, c.data, c.count, nullptr, c.result, nullptr, address_, c.type, c.op, 0, &context_);
   }
   if (result == -FI_EAGAIN) return;
-  if (must("a collective operation", result)) state_ = State::posted;
+  if (must("a collective operation", result)) state_ = OfiGroupState::posted;
 }
 
-bool CollectiveGroup::finished() {
-  if (state_ == State::unposted) post();
-  if (state_ == State::joining && read_events()) {
+bool OfiCollectiveGroup::finished() {
+  if (state_ == OfiGroupState::unposted) post();
+  if (state_ == OfiGroupState::joining && read_events()) {
     address_ = fi_mc_addr(group_);
-    state_ = State::idle;
+    state_ = OfiGroupState::idle;
   }
-  if (state_ != State::idle && read_completions()) state_ = State::idle;
-  return state_ == State::idle;
+  if (state_ != OfiGroupState::idle && read_completions()) state_ = OfiGroupState::idle;
+  return state_ == OfiGroupState::idle;
 }
 
 // True: ours has come. Completions of a provider's own messages may be among them.
-bool CollectiveGroup::read_completions() {
+bool OfiCollectiveGroup::read_completions() {
   constexpr size_t most = 16;
   fi_cq_entry done[most];
   const auto count = fi_cq_read(completions_, done, most);
@@ -181,11 +181,12 @@ bool CollectiveGroup::read_completions() {
     return !must("a collective operation", told ? -entry.err : count);
   }
   bool ours = false;
-  for (int64_t i = 0; i < count; ++i) ours = ours || (state_ == State::posted && done[i].op_context == &context_);
+  for (int64_t i = 0; i < count; ++i)
+    ours = ours || (state_ == OfiGroupState::posted && done[i].op_context == &context_);
   return ours;
 }
 
-bool CollectiveGroup::read_events() {
+bool OfiCollectiveGroup::read_events() {
   uint32_t event = 0;
   fi_eq_entry entry = {};
   const auto bytes = fi_eq_read(events_, &event, &entry, sizeof entry, 0);

@@ -29,12 +29,12 @@ struct MemberName {
 };
 
 // One thread at a time. An error is final: the group is of no use any more.
-class CollectiveGroup {
+class OfiCollectiveGroup {
  public:
-  explicit CollectiveGroup(fi_info& info);
-  ~CollectiveGroup() { close(); }
-  CollectiveGroup(const CollectiveGroup&) = delete;
-  CollectiveGroup& operator=(const CollectiveGroup&) = delete;
+  explicit OfiCollectiveGroup(fi_info& info);
+  ~OfiCollectiveGroup() { close(); }
+  OfiCollectiveGroup(const OfiCollectiveGroup&) = delete;
+  OfiCollectiveGroup& operator=(const OfiCollectiveGroup&) = delete;
 
   [[nodiscard]] MemberName name();
   // The names of all members, ours at `place`. finished() tells when all have joined.
@@ -61,7 +61,7 @@ class CollectiveGroup {
   void close();
 
  private:
-  struct Call {
+  struct OfiCall {
     fi_collective_op what = FI_BARRIER;
     const void* data = nullptr;
     void* result = nullptr;
@@ -71,14 +71,14 @@ class CollectiveGroup {
     int32_t root = 0;
   };
   bool must(const char* call, int64_t result);
-  void start(const Call& call);
+  void start(const OfiCall& call);
   void post();
   bool read_completions();
   bool read_events();
 
-  enum class State : uint8_t { idle, joining, unposted, posted };
-  State state_ = State::idle;
-  Call call_;
+  enum class OfiGroupState : uint8_t { idle, joining, unposted, posted };
+  OfiGroupState state_ = OfiGroupState::idle;
+  OfiCall call_;
   fi_addr_t address_ = FI_ADDR_UNSPEC;  // of the group
   fi_context context_ = {};
   std::string error_;

@@ -45,7 +45,7 @@ void set_up_rxm() {
   if (!has_adapters) setenv("FI_OFI_RXM_EAGER_LIMIT", one_frame.c_str(), 0);
 }
 
-bool load(Library& l, std::string& why_not) {
+bool load(OfiLibrary& l, std::string& why_not) {
   set_up_rxm();
   void* handle = dlopen(library_name(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -74,16 +74,16 @@ const char* library_name() {
   return *path.value() != '\0' ? path.value() : file_name;
 }
 
-const Library* try_library(std::string& why_not) {
-  static constinit Library loaded{};
+const OfiLibrary* try_library(std::string& why_not) {
+  static constinit OfiLibrary loaded{};
   static constinit bool there = false;
   if (!there) there = load(loaded, why_not);
   return there ? &loaded : nullptr;
 }
 
-const Library& library() {
+const OfiLibrary& library() {
   std::string why_not;
-  const Library* loaded = try_library(why_not);
+  const OfiLibrary* loaded = try_library(why_not);
   if (loaded != nullptr) return *loaded;
   fail_for_good(
       {.cause = "this job has ranks on several hosts, and libfabric, which reaches them, cannot be loaded: " + why_not,

@@ -16,7 +16,7 @@
 
 namespace weft::transport::ofi {
 
-struct Library {
+struct OfiLibrary {
   decltype(&fi_version) version;
   decltype(&fi_getinfo) getinfo;
   decltype(&fi_freeinfo) freeinfo;
@@ -29,10 +29,10 @@ struct Library {
 void ask_for_small_buffers();
 
 // The library, or nullptr and why it cannot be loaded. Not for several threads at once.
-const Library* try_library(std::string& why_not);
+const OfiLibrary* try_library(std::string& why_not);
 
 // The library; ends the job with a message where it cannot be loaded. Likewise.
-const Library& library();
+const OfiLibrary& library();
 
 // Its name as it was asked for: WEFT_LIBFABRIC, or what the loader finds by itself.
 const char* library_name();

@@ -39,7 +39,7 @@ bool is_hardware(std::string_view provider) {
 }
 
 // The demands on an endpoint, and the modes of registration that we support.
-struct Wish {
+struct EndpointDemands {
   uint64_t abilities;
   int memory_modes;
   uint64_t completion = 0;  // of what is sent or written, if asked for
@@ -49,14 +49,15 @@ constexpr uint64_t writing = reading | FI_WRITE | FI_REMOTE_WRITE;
 constexpr int reading_modes = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 // In this order: if possible, the provider registers the memory of sends and receives. A provider that does not say
 // when a write is complete at its target is of no use for writes.
-constexpr Wish wishes[] = {{writing, reading_modes | FI_MR_ENDPOINT, FI_DELIVERY_COMPLETE},
-                           {writing, reading_modes | FI_MR_LOCAL, FI_DELIVERY_COMPLETE},
-                           {reading, reading_modes | FI_MR_ENDPOINT},
-                           {reading, reading_modes | FI_MR_LOCAL},
-                           {FI_MSG, 0}};
+constexpr EndpointDemands wishes[] = {{writing, reading_modes | FI_MR_ENDPOINT, FI_DELIVERY_COMPLETE},
+                                      {writing, reading_modes | FI_MR_LOCAL, FI_DELIVERY_COMPLETE},
+                                      {reading, reading_modes | FI_MR_ENDPOINT},
+                                      {reading, reading_modes | FI_MR_LOCAL},
+                                      {FI_MSG, 0}};
 
-fi_info* ask_provider(const std::string& provider, in_addr address, const Wish& wish, bool devices, int& error) {
-  const Library& l = library();
+fi_info* ask_provider(const std::string& provider, in_addr address, const EndpointDemands& wish, bool devices,
+                      int& error) {
+  const OfiLibrary& l = library();
   fi_info* hints = l.dupinfo(nullptr);
   error = -FI_ENOMEM;
   if (hints == nullptr) return nullptr;
@@ -77,7 +78,7 @@ fi_info* ask_provider(const std::string& provider, in_addr address, const Wish& 
 }
 
 fi_info* ask_provider(const std::string& provider, in_addr address, int& error) {
-  for (const Wish& wish : wishes) {
+  for (const EndpointDemands& wish : wishes) {
     const bool direct = wish.abilities != FI_MSG;
     if (direct && !net::read_by(is_hardware(provider))) continue;
     for (const bool devices : {true, false}) {
@@ -127,12 +128,12 @@ std::vector<std::string> offered_providers() {
   return {names.begin(), names.end()};
 }
 
-Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent) {
-  Choice choice;
+ProviderChoice ask_providers(const std::vector<in_addr>& addresses, AskMode extent) {
+  ProviderChoice choice;
   std::vector<std::string> asked = known_providers();
   if (*wanted_provider() != '\0') asked = {wanted_provider()};
   for (const std::string& provider : asked) {
-    Answer answer{.provider = provider, .hardware = is_hardware(provider)};
+    ProviderAnswer answer{.provider = provider, .hardware = is_hardware(provider)};
     for (in_addr address : addresses) {
       fi_info* found = ask_provider(provider, address, answer.error);
       if (found == nullptr) continue;
@@ -150,17 +151,17 @@ Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent) {
       break;
     }
     choice.answers.push_back(std::move(answer));
-    if (choice.info != nullptr && extent == Ask::until_one_works) break;
+    if (choice.info != nullptr && extent == AskMode::until_one_works) break;
   }
   return choice;
 }
 
 fi_info* choose_provider() {
   const std::vector<in_addr> addresses = net::allowed_addresses();
-  const Choice choice = ask_providers(addresses, Ask::until_one_works);
+  const ProviderChoice choice = ask_providers(addresses, AskMode::until_one_works);
   if (choice.info != nullptr) return choice.info;
   std::string tried;
-  for (const Answer& answer : choice.answers) tried += (tried.empty() ? "" : ", ") + answer.provider;
+  for (const ProviderAnswer& answer : choice.answers) tried += (tried.empty() ? "" : ", ") + answer.provider;
   std::string at;
   for (in_addr address : addresses) at += (at.empty() ? "" : ", ") + net::text_of(address);
   fail_for_good({.cause = "no provider of libfabric works between the hosts of this job; tried " + tried + " at " + at,

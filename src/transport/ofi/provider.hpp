@@ -17,7 +17,7 @@ namespace weft::transport::ofi {
 inline constexpr uint32_t provider_api = FI_VERSION(1, 17);  // of libfabric, as we use it
 
 // A provider's answer to the question for endpoints of the kind we need, at one address after the other.
-struct Answer {
+struct ProviderAnswer {
   std::string provider;
   bool works = false;
   std::string full_name = {};  // of one that works, with its utility provider: "tcp;ofi_rxm" may stand behind "tcp"
@@ -29,15 +29,15 @@ struct Answer {
   int error = 0;               // of libfabric, at the last address
 };
 
-struct Choice {
-  std::vector<Answer> answers;  // in the order of asking; the first that works is chosen
+struct ProviderChoice {
+  std::vector<ProviderAnswer> answers;  // in the order of asking; the first that works is chosen
   fi_info* info = nullptr;  // its description of an endpoint of ours, to be given to freeinfo(); nullptr: none works
 };
 
-enum class Ask : uint8_t { until_one_works, all };
+enum class AskMode : uint8_t { until_one_works, all };
 
 // Asks the provider that WEFT_OFI_PROVIDER names, or those that are known to work, best first.
-Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent);
+ProviderChoice ask_providers(const std::vector<in_addr>& addresses, AskMode extent);
 
 // Whether memory of peers is to be read, or written, by endpoints of this description.
 bool reads_memory(const fi_info& info);
