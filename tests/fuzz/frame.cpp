@@ -24,7 +24,7 @@ net::Key key() {
 const tcp::Keys of_connection{{{1, 2}}, {{3, 4}}};
 
 std::string good_greeting() {
-  const tcp::Greeting g = tcp::greeting(tcp::Word::hello, 1, {.caller = 1, .listener = 2, .attempt = 1}, key());
+  const tcp::Greeting g = tcp::greeting(tcp::GreetingWord::hello, 1, {.caller = 1, .listener = 2, .attempt = 1}, key());
   return {reinterpret_cast<const char*>(&g), sizeof g};
 }
 

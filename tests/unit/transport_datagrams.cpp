@@ -152,7 +152,7 @@ class OverANetwork : public ::testing::Test {
     ASSERT_TRUE(poll_until([&] { return a.carrier.all_sent() && b.carrier.all_sent(); }));
   }
 
-  static constexpr Patience no_pause = {.pause = 0};
+  static constexpr ConnectTimes no_pause = {.pause = 0};
   Rank a{0, 1, secret, false, no_pause}, b{1, 1, secret, false, no_pause};
   net::Address to_b = 0, to_a = 0;
 };

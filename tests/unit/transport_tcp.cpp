@@ -161,15 +161,15 @@ TEST(Tcp, TurnsStrangersAway) {
   const net::ListenAddresses place = b.place();
   const net::Key known = net::Key::of_secret(secret);
   const std::string noise(200, 'x');
-  const auto said = [&](Word word, uint32_t to, uint32_t lane) {
+  const auto said = [&](GreetingWord word, uint32_t to, uint32_t lane) {
     return greeting(word, 0, {.caller = 0, .listener = to, .lane = lane, .attempt = 1}, known);
   };
-  const Greeting for_another = said(Word::hello, 2, 0);
-  Greeting of_another_version = said(Word::hello, 1, 0);
+  const Greeting for_another = said(GreetingWord::hello, 2, 0);
+  Greeting of_another_version = said(GreetingWord::hello, 1, 0);
   of_another_version.magic += 0x01000000;
-  const Greeting too_many_lanes = said(Word::hello, 1, max_lanes);
-  const Greeting answer = said(Word::welcome, 1, 0);
-  const Greeting to_no_challenge = said(Word::hello, 1, 0);
+  const Greeting too_many_lanes = said(GreetingWord::hello, 1, max_lanes);
+  const Greeting answer = said(GreetingWord::welcome, 1, 0);
+  const Greeting to_no_challenge = said(GreetingWord::hello, 1, 0);
   const std::vector<int> callers = {call(place, noise.data(), noise.size()),
                                     call(place, &for_another, sizeof for_another),
                                     call(place, &of_another_version, sizeof of_another_version),
@@ -200,7 +200,7 @@ struct Caller {
   Greeting hello{};
   Caller(Rank& to, uint32_t attempt) : descriptor(call(to.place(), nullptr, 0)) {
     Greeting challenge = {};
-    EXPECT_TRUE(hear(to, challenge) && challenge.word == static_cast<uint16_t>(Word::challenge));
+    EXPECT_TRUE(hear(to, challenge) && challenge.word == static_cast<uint16_t>(GreetingWord::challenge));
     const net::ListenAddresses place = to.place();
     talk = {.caller = 0,
             .listener = 1,
@@ -209,7 +209,7 @@ struct Caller {
             .caller_nonce = net::fresh_nonce(),
             .listener_nonce = challenge.nonce,
             .place = uint64_t{ntohl(place.addresses[0].s_addr)} << 16 | place.port};
-    hello = greeting(Word::hello, 0, talk, known());
+    hello = greeting(GreetingWord::hello, 0, talk, known());
     say(hello);
   }
   Caller(const Caller&) = delete;
@@ -224,11 +224,11 @@ struct Caller {
   void say(const Bytes& bytes) const {
     EXPECT_EQ(send(descriptor, &bytes, sizeof bytes, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof bytes));
   }
-  void confirm() const { say(greeting(Word::confirmed, 0, talk, known())); }
+  void confirm() const { say(greeting(GreetingWord::confirmed, 0, talk, known())); }
   [[nodiscard]] bool is_welcome(Rank& at) const {
     Greeting answer = {};
-    return hear(at, answer) && answer.word == static_cast<uint16_t>(Word::welcome) &&
-           answer.proof == proof_of(Word::welcome, talk, known());
+    return hear(at, answer) && answer.word == static_cast<uint16_t>(GreetingWord::welcome) &&
+           answer.proof == proof_of(GreetingWord::welcome, talk, known());
   }
 };
 net::Header frame(uint32_t number) {
@@ -299,15 +299,16 @@ TEST(Tcp, TakesNoHelloThatWasSaidElsewhere) {
   ASSERT_TRUE(elsewhere.is_welcome(b));
   Talk other = elsewhere.talk;
   other.place ^= 1;
-  EXPECT_NE(proof_of(Word::hello, other, Caller::known()), elsewhere.hello.proof);
-  EXPECT_NE(proof_of(Word::welcome, other, Caller::known()), proof_of(Word::hello, other, Caller::known()));
+  EXPECT_NE(proof_of(GreetingWord::hello, other, Caller::known()), elsewhere.hello.proof);
+  EXPECT_NE(proof_of(GreetingWord::welcome, other, Caller::known()),
+            proof_of(GreetingWord::hello, other, Caller::known()));
   const net::ListenAddresses place = b.place();
   const int caller = call(place, nullptr, 0);
   Greeting challenge = {};
   ASSERT_TRUE(wait({&b}, [&] { return recv(caller, &challenge, sizeof challenge, MSG_DONTWAIT) == sizeof challenge; }));
   other.attempt = 2;
   other.listener_nonce = challenge.nonce;
-  const Greeting hello = greeting(Word::hello, 0, other, Caller::known());
+  const Greeting hello = greeting(GreetingWord::hello, 0, other, Caller::known());
   ASSERT_EQ(send(caller, &hello, sizeof hello, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof hello));
   EXPECT_TRUE(wait({&b}, [&] { return is_closed(caller); }));
   close(caller);
@@ -436,7 +437,7 @@ TEST(Tcp, BringsFramesWhateverTheOrder) {
           break;
         case 1: {
           const Greeting hello =
-              greeting(Word::hello, from, {.caller = from, .listener = to, .attempt = 1}, net::Key{{1, 2}});
+              greeting(GreetingWord::hello, from, {.caller = from, .listener = to, .attempt = 1}, net::Key{{1, 2}});
           strangers.push_back(call(all[to]->place(), &hello, below(2) * sizeof hello / (1 + below(2))));
           break;
         }

@@ -30,7 +30,8 @@ struct Rank final : net::Events {
   std::vector<uint32_t> numbers;
   int error = 0;
 
-  explicit Rank(int rank, uint32_t lanes = 1, const char* known = secret, bool threads = true, Patience patience = {})
+  explicit Rank(int rank, uint32_t lanes = 1, const char* known = secret, bool threads = true,
+                ConnectTimes patience = {})
       : carrier(lanes, rank, 3, known, threads, patience) {}
 
   Came came(uint32_t, const unsigned char* frame, size_t) override {

@@ -23,7 +23,8 @@ struct Published {
 
 }  // namespace
 
-TcpCarrier::TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret, bool threads, Patience patience)
+TcpCarrier::TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret, bool threads,
+                       ConnectTimes patience)
     : self_{static_cast<uint32_t>(rank), static_cast<uint32_t>(ranks), net::Key::of_secret(secret), patience},
       links_(lanes, threads),
       outgoing_(links_),
@@ -96,7 +97,7 @@ int TcpCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, 
     peer.place = first.place;
   }
   const std::lock_guard guard(peer.lock);
-  if (peer.state.load(std::memory_order_relaxed) == State::lost) return peer.error;
+  if (peer.state.load(std::memory_order_relaxed) == LinkState::lost) return peer.error;
   const int error = incoming_.ask(peer, memory, at, to, bytes, read);
   connector_.start_if_needed(peer);
   return error;
@@ -116,7 +117,7 @@ int TcpCarrier::poll(uint32_t lane, net::Events& events) {
 
 // Of an open connection, or of the datagrams beside it.
 int TcpCarrier::read_from(uint32_t lane, Watched& what, net::Events& events) {
-  if (what.what == Watched::What::datagrams) return datagrams_.read(lane, static_cast<Beside&>(what), events);
+  if (what.what == Watched::SocketKind::datagrams) return datagrams_.read(lane, static_cast<Beside&>(what), events);
   return incoming_.read(lane, static_cast<Link&>(what), events);
 }
 
@@ -130,14 +131,14 @@ int TcpCarrier::look(uint32_t lane, net::Events& events) {
   for (int i = 0; i < count; ++i) {
     auto& what = *static_cast<Watched*>(ready[i].data.ptr);
     switch (what.what) {
-      case Watched::What::listener:
-      case Watched::What::guest:
+      case Watched::SocketKind::listener:
+      case Watched::SocketKind::guest:
         connector_.hear(what);
         break;
-      case Watched::What::datagrams:
+      case Watched::SocketKind::datagrams:
         told += read_from(lane, what, events);
         break;
-      case Watched::What::link:
+      case Watched::SocketKind::link:
         told += look_at_link(lane, static_cast<Link&>(what), ready[i].events, events);
         break;
     }
@@ -146,13 +147,13 @@ int TcpCarrier::look(uint32_t lane, net::Events& events) {
 }
 
 int TcpCarrier::look_at_link(uint32_t lane, Link& link, uint32_t ready, net::Events& events) {
-  if (link.state.load(std::memory_order_acquire) == State::open && (ready & EPOLLOUT) == 0) {
+  if (link.state.load(std::memory_order_acquire) == LinkState::open && (ready & EPOLLOUT) == 0) {
     return incoming_.read(lane, link, events);
   }
   Ended ended;
   {
     const std::lock_guard guard(link.lock);
-    if (link.state.load(std::memory_order_relaxed) == State::open) {
+    if (link.state.load(std::memory_order_relaxed) == LinkState::open) {
       outgoing_.flush(link, ended);
     } else {
       connector_.advance(link, ended);
@@ -174,7 +175,7 @@ void TcpCarrier::look_at_time(uint32_t lane, net::Events& events) {
     Ended ended;
     {
       const std::lock_guard guard(link->lock);
-      const bool lost = link->state.load(std::memory_order_relaxed) == State::lost;
+      const bool lost = link->state.load(std::memory_order_relaxed) == LinkState::lost;
       if (lost && link->fills.exchange(false, std::memory_order_relaxed)) broken.push_back(link);
       connector_.look_at_time(*link, now, ended);
     }

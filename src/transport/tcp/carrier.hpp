@@ -24,7 +24,8 @@ class TcpCarrier final : public net::Carrier {
  public:
   // `secret` of the job, as of net::Opening. Without `threads` one at a time calls. Ends the job with a message when
   // this host has no address.
-  TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret, bool threads = true, Patience patience = {});
+  TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret, bool threads = true,
+             ConnectTimes patience = {});
 
   const char* name() const override { return "tcp"; }
   bool knows_peers() const override { return true; }

@@ -29,7 +29,8 @@ DatagramChannel::DatagramChannel(const Self& self, Links& links, Outgoing& outgo
     : self_(self), links_(links), outgoing_(outgoing), ticker_(tick_every, ticks_in_vain, [this] { return tick(); }) {}
 
 bool DatagramChannel::send(Link& link, const void* frame, size_t bytes) {
-  if (bytes > Datagrams::most || link.state.load(std::memory_order_relaxed) != State::open || !link.waiting.empty()) {
+  if (bytes > Datagrams::most || link.state.load(std::memory_order_relaxed) != LinkState::open ||
+      !link.waiting.empty()) {
     return false;
   }
   if (link.beside == nullptr) {
@@ -67,7 +68,7 @@ void DatagramChannel::invite(Link& link) {
 
 bool DatagramChannel::accept(Link& link, const Invitation& invitation) {
   const std::lock_guard guard(link.lock);
-  if (link.state.load(std::memory_order_relaxed) != State::open) return true;
+  if (link.state.load(std::memory_order_relaxed) != LinkState::open) return true;
   if (invitation.proof != proof_of(invitation, link.keys.theirs)) return false;
   if (link.beside == nullptr) invite(link);
   Beside& beside = *link.beside;
@@ -137,7 +138,7 @@ bool DatagramChannel::tick() {
       needed = true;
       continue;
     }
-    if (link->state.load(std::memory_order_relaxed) != State::open) continue;
+    if (link->state.load(std::memory_order_relaxed) != LinkState::open) continue;
     Datagrams& known = link->beside->known;
     const Datagrams::Look look = known.look();
     if (look.late) {
@@ -155,9 +156,9 @@ bool DatagramChannel::all_sent() const {
   return std::all_of(links_with_sockets_.begin(), links_with_sockets_.end(), [](Link* link) {
     const std::unique_lock held(link->lock, std::try_to_lock);
     if (!held.owns_lock()) return false;
-    if (link->state.load(std::memory_order_relaxed) != State::open) return true;
-    return !link->beside->known.keeps() &&
-           std::all_of(link->waiting.begin(), link->waiting.end(), [](const Waiting& w) { return w.repeated.empty(); });
+    if (link->state.load(std::memory_order_relaxed) != LinkState::open) return true;
+    return !link->beside->known.keeps() && std::all_of(link->waiting.begin(), link->waiting.end(),
+                                                       [](const UnsentBytes& w) { return w.repeated.empty(); });
   });
 }
 

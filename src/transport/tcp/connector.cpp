@@ -40,7 +40,8 @@ ssize_t read_greeting(const net::Socket& socket, Greeting& greeting, size_t at) 
 Connector::Connector(const Self& self, Links& links, Outgoing& outgoing)
     : self_(self), links_(links), outgoing_(outgoing) {
   here_.addresses = net::allowed_addresses();
-  for (net::Socket& socket : net::listen_at(here_)) listeners_.push_back({Watched::What::listener, std::move(socket)});
+  for (net::Socket& socket : net::listen_at(here_))
+    listeners_.push_back({Watched::SocketKind::listener, std::move(socket)});
   listen(true);
 }
 
@@ -57,9 +58,9 @@ void Connector::listen(bool on) {
 // ---- to a peer
 
 void Connector::start_if_needed(Link& link) {
-  if (link.state.load(std::memory_order_relaxed) != State::idle || link.waiting.empty()) return;
+  if (link.state.load(std::memory_order_relaxed) != LinkState::idle || link.waiting.empty()) return;
   link.give_up_ns = base::now_ns() + self_.patience.peer;
-  links_.enter(link, State::connecting);
+  links_.enter(link, LinkState::connecting);
   Ended none;  // the peer's time is not up
   connect_next(link, none);
 }
@@ -71,7 +72,7 @@ void Connector::connect_next(Link& link, Ended& ended) {
   link.socket = net::connect_in_turn(link.place, link.tried, link.error);
   if (link.socket) {
     link.until_ns = now + self_.patience.address;
-    links_.enter(link, State::connecting);
+    links_.enter(link, LinkState::connecting);
     links_.watch(links_.port_of(link), link, EPOLLOUT, EPOLL_CTL_ADD);
     return;
   }
@@ -81,17 +82,17 @@ void Connector::connect_next(Link& link, Ended& ended) {
   }
   if (now > link.give_up_ns) return outgoing_.lose(link, link.error != 0 ? link.error : ETIMEDOUT, ended);
   link.until_ns = now + pause_ns;
-  links_.enter(link, State::pausing);
+  links_.enter(link, LinkState::pausing);
 }
 
 void Connector::advance(Link& link, Ended& ended) {
-  const State state = link.state.load(std::memory_order_relaxed);
-  if (state != State::connecting) return is_pending(state) ? hear_word(link, ended) : void();
+  const LinkState state = link.state.load(std::memory_order_relaxed);
+  if (state != LinkState::connecting) return is_pending(state) ? hear_word(link, ended) : void();
   link.error = net::error_of(link.socket);
   if (link.error != 0) return connect_next(link, ended);
   link.answered = 0;
   be_patient(link);
-  links_.enter(link, State::connected);
+  links_.enter(link, LinkState::connected);
   links_.watch(links_.port_of(link), link, EPOLLIN, EPOLL_CTL_MOD);
 }
 
@@ -103,40 +104,40 @@ void Connector::be_patient(Link& link) const {
 
 // The peer's next word on a connection that is not open yet.
 void Connector::hear_word(Link& link, Ended& ended) {
-  const State state = link.state.load(std::memory_order_relaxed);
-  if (state == State::pausing || state == State::expected) return;
+  const LinkState state = link.state.load(std::memory_order_relaxed);
+  if (state == LinkState::pausing || state == LinkState::expected) return;
   const ssize_t bytes = read_greeting(link.socket, link.answer, link.answered);
   if (bytes < 0 && later()) return;
   if (bytes <= 0) return no_word(link, bytes < 0 ? errno : ECONNRESET, ended);
   link.answered += static_cast<size_t>(bytes);
   if (link.answered < sizeof link.answer) return;
   link.answered = 0;
-  if (state == State::connected) return hear_challenge(link, ended);
+  if (state == LinkState::connected) return hear_challenge(link, ended);
   const Greeting& said = link.answer;
-  const auto word = static_cast<Word>(said.word);
+  const auto word = static_cast<GreetingWord>(said.word);
   const bool proved = is_for(said, self_.rank, self_.ranks) && said.origin == link.rank &&
                       said.proof == proof_of(word, link.talk, self_.secret);
-  if (state == State::welcomed) {
+  if (state == LinkState::welcomed) {
     // The peer has proved itself in its hello, and frames come behind this word, which would be lost with it.
-    ended.changed = !proved || word != Word::confirmed;
+    ended.changed = !proved || word != GreetingWord::confirmed;
     return ended.changed ? void() : opened(link, ended);
   }
   if (!proved) return no_word(link, EPROTO, ended);
-  if (word == Word::crossed) {
+  if (word == GreetingWord::crossed) {
     link.socket.close();
     link.tried = 0;
     link.until_ns = base::now_ns() + second_ns;
-    return links_.enter(link, State::expected);
+    return links_.enter(link, LinkState::expected);
   }
-  const Greeting answer = greeting(Word::confirmed, self_.rank, link.talk, self_.secret);
-  if (word != Word::welcome || !send_greeting(link.socket, answer)) return no_word(link, EPROTO, ended);
+  const Greeting answer = greeting(GreetingWord::confirmed, self_.rank, link.talk, self_.secret);
+  if (word != GreetingWord::welcome || !send_greeting(link.socket, answer)) return no_word(link, EPROTO, ended);
   opened(link, ended);
 }
 
 // Nothing is proved to the other side yet: it is told nothing that it could use elsewhere.
 void Connector::hear_challenge(Link& link, Ended& ended) {
   const Greeting& said = link.answer;
-  const bool understood = said.magic == greeting_magic && said.word == static_cast<uint16_t>(Word::challenge);
+  const bool understood = said.magic == greeting_magic && said.word == static_cast<uint16_t>(GreetingWord::challenge);
   if (!understood || said.origin != link.rank) return no_word(link, EPROTO, ended);
   link.talk = {.caller = self_.rank,
                .listener = link.rank,
@@ -145,21 +146,22 @@ void Connector::hear_challenge(Link& link, Ended& ended) {
                .caller_nonce = net::fresh_nonce(),
                .listener_nonce = said.nonce,
                .place = net::far_end(link.socket)};
-  const Greeting hello = greeting(Word::hello, self_.rank, link.talk, self_.secret);
+  const Greeting hello = greeting(GreetingWord::hello, self_.rank, link.talk, self_.secret);
   if (!send_greeting(link.socket, hello)) return no_word(link, EPROTO, ended);
   be_patient(link);
-  links_.enter(link, State::greeting);
+  links_.enter(link, LinkState::greeting);
 }
 
 // The word will not come: that was not the peer, or it ends, or it has given this connection up.
 void Connector::no_word(Link& link, int error, Ended& ended) {
   link.error = error;
-  const State state = link.state.load(std::memory_order_relaxed);
-  if (state == State::connected && error != EPROTO) link.silent = true;  // it has too many guests for one that computes
-  if (state != State::welcomed) return connect_next(link, ended);
+  const LinkState state = link.state.load(std::memory_order_relaxed);
+  if (state == LinkState::connected && error != EPROTO)
+    link.silent = true;  // it has too many guests for one that computes
+  if (state != LinkState::welcomed) return connect_next(link, ended);
   link.socket.close();
   link.tried = 0;
-  links_.enter(link, State::idle);
+  links_.enter(link, LinkState::idle);
   start_if_needed(link);
 }
 
@@ -168,22 +170,22 @@ void Connector::opened(Link& link, Ended& ended) {
   net::keep_alive(link.socket);
   link.keys = keys_of(link.talk, self_.rank, self_.secret);
   Outgoing::prove_waiting(link);
-  links_.enter(link, State::open);
+  links_.enter(link, LinkState::open);
   outgoing_.flush(link, ended);
 }
 
 void Connector::look_at_time(Link& link, uint64_t now, Ended& ended) {
-  const State state = link.state.load(std::memory_order_relaxed);
+  const LinkState state = link.state.load(std::memory_order_relaxed);
   if (!is_pending(state) || now < link.until_ns) return;
-  if (state != State::pausing) link.error = ETIMEDOUT;
-  if (state == State::connected || state == State::greeting) link.silent = true;
+  if (state != LinkState::pausing) link.error = ETIMEDOUT;
+  if (state == LinkState::connected || state == LinkState::greeting) link.silent = true;
   connect_next(link, ended);
 }
 
 // ---- from a peer
 
 void Connector::hear(Watched& what) {
-  if (what.what == Watched::What::guest) return hear_guest(static_cast<Guest&>(what));
+  if (what.what == Watched::SocketKind::guest) return hear_guest(static_cast<Guest&>(what));
   accept_guests(what);
 }
 
@@ -200,7 +202,7 @@ void Connector::accept_guests(Watched& listener) {
     guest.from_ns = now;
     port.pending.fetch_add(1, std::memory_order_relaxed);
     links_.watch(port, guest, EPOLLIN, EPOLL_CTL_ADD);
-    const Greeting challenge = greeting(Word::challenge, self_.rank, ~0u, 0, guest.nonce);
+    const Greeting challenge = greeting(GreetingWord::challenge, self_.rank, ~0u, 0, guest.nonce);
     if (!send_greeting(guest.socket, challenge)) turn_away(guest, false);
   }
 }
@@ -258,19 +260,20 @@ void Connector::answer(Guest& guest) {
                      .caller_nonce = said->nonce,
                      .listener_nonce = guest.nonce,
                      .place = net::near_end(guest.socket)};
-  if (!is_for(*said, self_.rank, self_.ranks) || said->word != static_cast<uint16_t>(Word::hello) ||
-      said->proof != proof_of(Word::hello, talk, self_.secret)) {
+  if (!is_for(*said, self_.rank, self_.ranks) || said->word != static_cast<uint16_t>(GreetingWord::hello) ||
+      said->proof != proof_of(GreetingWord::hello, talk, self_.secret)) {
     return turn_away(guest, true);
   }
   Link& peer = links_.link(said->origin, said->lane);
   {
     const std::lock_guard guard(peer.lock);
-    const State state = peer.state.load(std::memory_order_relaxed);
-    const bool decided = state == State::open || state == State::lost;  // it has found another way meanwhile
-    const bool given_up = said->attempt <= peer.latest;                 // a later hello was here before this one
-    const bool both_connect = state == State::connecting || state == State::connected || state == State::greeting;
+    const LinkState state = peer.state.load(std::memory_order_relaxed);
+    const bool decided = state == LinkState::open || state == LinkState::lost;  // it has found another way meanwhile
+    const bool given_up = said->attempt <= peer.latest;  // a later hello was here before this one
+    const bool both_connect =
+        state == LinkState::connecting || state == LinkState::connected || state == LinkState::greeting;
     const bool crossed = both_connect && self_.rank < said->origin;
-    const Word word = crossed ? Word::crossed : Word::welcome;
+    const GreetingWord word = crossed ? GreetingWord::crossed : GreetingWord::welcome;
     const Greeting answer = greeting(word, self_.rank, talk, self_.secret);
     const bool heard = !decided && !given_up && send_greeting(guest.socket, answer);
     if (heard && !crossed) {
@@ -281,7 +284,7 @@ void Connector::answer(Guest& guest) {
       peer.talk = talk;
       peer.latest = said->attempt;
       peer.until_ns = ~uint64_t{0};  // it confirms, ends, or comes again
-      links_.enter(peer, State::welcomed);
+      links_.enter(peer, LinkState::welcomed);
       links_.watch(links_.port_of(peer), peer, EPOLLIN, EPOLL_CTL_ADD);
     }
   }

@@ -18,7 +18,7 @@
 namespace weft::transport::tcp {
 
 // How long a peer has, in nanoseconds, and how long it is sent no datagrams after the first that was late.
-struct Patience {
+struct ConnectTimes {
   uint64_t address = 3'000'000'000;  // to answer at one address; longer each time, where somebody takes our hello
   uint64_t peer = 20'000'000'000;    // to be found at any
   uint64_t pause = 100'000'000;
@@ -28,7 +28,7 @@ struct Patience {
 struct Self {
   uint32_t rank, ranks;
   net::Key secret;
-  Patience patience;
+  ConnectTimes patience;
 };
 
 class Connector {
@@ -52,7 +52,7 @@ class Connector {
 
  private:
   struct Guest : Watched {
-    explicit Guest(net::Socket s) : Watched{What::guest, std::move(s)} {}
+    explicit Guest(net::Socket s) : Watched{SocketKind::guest, std::move(s)} {}
     uint32_t address = 0;
     uint64_t nonce = 0;  // of our challenge
     Greeting said;

@@ -4,7 +4,7 @@
 
 namespace weft::transport::tcp {
 
-uint64_t proof_of(Word word, const Talk& talk, const net::Key& secret) {
+uint64_t proof_of(GreetingWord word, const Talk& talk, const net::Key& secret) {
   return secret.derived(net::Purpose::greeting, {})
       .proof({net::pair_of(talk.caller, talk.listener), net::pair_of(talk.lane, talk.attempt), talk.caller_nonce,
               talk.listener_nonce, talk.place, static_cast<uint64_t>(word)});
@@ -19,7 +19,7 @@ Keys keys_of(const Talk& talk, uint32_t rank, const net::Key& secret) {
   return {of(rank), of(rank == talk.caller ? talk.listener : talk.caller)};
 }
 
-Greeting greeting(Word word, uint32_t origin, uint32_t to, uint32_t lane, uint64_t nonce, uint32_t attempt) {
+Greeting greeting(GreetingWord word, uint32_t origin, uint32_t to, uint32_t lane, uint64_t nonce, uint32_t attempt) {
   return {.magic = greeting_magic,
           .origin = origin,
           .to = to,
@@ -31,8 +31,8 @@ Greeting greeting(Word word, uint32_t origin, uint32_t to, uint32_t lane, uint64
           .proof = 0};
 }
 
-Greeting greeting(Word word, uint32_t origin, const Talk& talk, const net::Key& secret) {
-  const bool hello = word == Word::hello;
+Greeting greeting(GreetingWord word, uint32_t origin, const Talk& talk, const net::Key& secret) {
+  const bool hello = word == GreetingWord::hello;
   Greeting said = greeting(word, origin, origin == talk.caller ? talk.listener : talk.caller, talk.lane,
                            hello ? talk.caller_nonce : 0, hello ? talk.attempt : 0);
   said.proof = proof_of(word, talk, secret);
@@ -41,8 +41,8 @@ Greeting greeting(Word word, uint32_t origin, const Talk& talk, const net::Key& 
 
 bool is_for(const Greeting& said, uint32_t rank, uint32_t ranks) {
   return said.magic == greeting_magic && said.to == rank && said.origin < ranks && said.origin != rank &&
-         said.lane < max_lanes && said.word > static_cast<uint16_t>(Word::challenge) &&
-         said.word <= static_cast<uint16_t>(Word::confirmed);
+         said.lane < max_lanes && said.word > static_cast<uint16_t>(GreetingWord::challenge) &&
+         said.word <= static_cast<uint16_t>(GreetingWord::confirmed);
 }
 
 }  // namespace weft::transport::tcp

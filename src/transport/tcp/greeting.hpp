@@ -16,7 +16,7 @@
 
 namespace weft::transport::tcp {
 
-enum class Word : uint16_t {
+enum class GreetingWord : uint16_t {
   challenge = 1,  // of the listening side; proves nothing yet, for it does not know to whom
   hello,          // of the connecting side
   welcome,        // the answer: please confirm
@@ -47,7 +47,7 @@ struct Talk {
   uint64_t caller_nonce = 0, listener_nonce = 0;
   uint64_t place = 0;  // where it is answered, as each side sees it: a stranger elsewhere cannot pass words on
 };
-uint64_t proof_of(Word word, const Talk& talk, const net::Key& secret);
+uint64_t proof_of(GreetingWord word, const Talk& talk, const net::Key& secret);
 
 // The keys of a connection: of the side's own items, and of those that come in.
 struct Keys {
@@ -56,8 +56,9 @@ struct Keys {
 Keys keys_of(const Talk& talk, uint32_t rank, const net::Key& secret);
 
 // A greeting of one rank to another; with a talk, proved.
-Greeting greeting(Word word, uint32_t origin, uint32_t to, uint32_t lane, uint64_t nonce = 0, uint32_t attempt = 0);
-Greeting greeting(Word word, uint32_t origin, const Talk& talk, const net::Key& secret);
+Greeting greeting(GreetingWord word, uint32_t origin, uint32_t to, uint32_t lane, uint64_t nonce = 0,
+                  uint32_t attempt = 0);
+Greeting greeting(GreetingWord word, uint32_t origin, const Talk& talk, const net::Key& secret);
 
 // Whether a greeting is for us and can be understood. Its proof is still to be checked.
 bool is_for(const Greeting& said, uint32_t rank, uint32_t ranks);

@@ -76,7 +76,7 @@ bool Incoming::holds_any() const {
 }
 
 int Incoming::read(uint32_t lane, Link& link, net::Events& events) {
-  if (holds(lane) || link.state.load(std::memory_order_acquire) != State::open) return 0;
+  if (holds(lane) || link.state.load(std::memory_order_acquire) != LinkState::open) return 0;
   Batch& batch = batches_[lane];
   const size_t kept = link.partial.size();
   // Items lie at multiples of 16, also behind what is dropped.
@@ -109,7 +109,7 @@ int Incoming::deliver(uint32_t lane, net::Events& events) {
   batch.untold.store(false, std::memory_order_relaxed);
   Link& source = *batch.source;
   for (int told = 0;; ++told) {
-    if (source.filling.what != Filling::What::nothing) {
+    if (source.filling.what != Filling::FillTarget::nothing) {
       const size_t taken = fill(source, &batch.memory[batch.at], batch.end - batch.at, events);
       if (taken == data_changed) [[unlikely]] {
         batch.at = batch.end;
@@ -117,7 +117,7 @@ int Incoming::deliver(uint32_t lane, net::Events& events) {
         return told;
       }
       batch.at += taken;
-      if (source.filling.what != Filling::What::nothing) {  // all of it is filled in
+      if (source.filling.what != Filling::FillTarget::nothing) {  // all of it is filled in
         source.partial.clear();
         return told;
       }
@@ -163,7 +163,7 @@ bool Incoming::take_item(uint32_t lane, Link& source, const unsigned char* item,
     case ask_magic:
       return answer(lane, source, *reinterpret_cast<const Ask*>(item), events);
     case answer_magic:
-      return begin_answer(source, *reinterpret_cast<const Answer*>(item), events);
+      return begin_answer(source, *reinterpret_cast<const ReadAnswer*>(item), events);
     case invitation_magic:
       return datagrams_.accept(source, *reinterpret_cast<const Invitation*>(item));
     case datagram_magic:
@@ -196,7 +196,7 @@ int Incoming::ask(Link& link, const MemoryRef& memory, size_t at, void* to, size
              .number = ++link.last_number,
              .unused = 0,
              .proof = 0};
-  if (link.state.load(std::memory_order_relaxed) == State::open) ask.proof = proof_of(ask, link.keys.ours);
+  if (link.state.load(std::memory_order_relaxed) == LinkState::open) ask.proof = proof_of(ask, link.keys.ours);
   if (const int error = outgoing_.send_item(link, &ask); error != 0) return error;
   link.asked.push_back({ask.number, &read, static_cast<unsigned char*>(to), bytes});
   link.fills.store(true, std::memory_order_relaxed);
@@ -207,20 +207,20 @@ int Incoming::ask(Link& link, const MemoryRef& memory, size_t at, void* to, size
 bool Incoming::answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events) {
   if (ask.number != ++link.their_number || ask.proof != proof_of(ask, link.keys.theirs)) return false;
   const bool allowed = registered_.allows(ask.key, ask.address, ask.bytes);
-  Answer head = {.magic = answer_magic,
-                 .error = allowed ? 0u : static_cast<uint32_t>(EFAULT),
-                 .number = ask.number,
-                 .bytes = allowed ? ask.bytes : 0,
-                 .check = 0,
-                 .unused = 0,
-                 .proof = 0};
+  ReadAnswer head = {.magic = answer_magic,
+                     .error = allowed ? 0u : static_cast<uint32_t>(EFAULT),
+                     .number = ask.number,
+                     .bytes = allowed ? ask.bytes : 0,
+                     .check = 0,
+                     .unused = 0,
+                     .proof = 0};
   if (allowed && net::checks_data(ask.bytes))
     head.check = net::check_of(reinterpret_cast<const void*>(ask.address), ask.bytes);
   head.proof = proof_of(head, link.keys.ours);
   Ended ended;
   {
     const std::lock_guard guard(link.lock);
-    if (link.state.load(std::memory_order_relaxed) != State::open) return true;
+    if (link.state.load(std::memory_order_relaxed) != LinkState::open) return true;
     outgoing_.answer(link, head, ask.address, ended);
   }
   ended.report(lane, events);
@@ -228,7 +228,7 @@ bool Incoming::answer(uint32_t lane, Link& link, const Ask& ask, net::Events& ev
 }
 
 // An answer has come in. false: it is not the peer's, or to nothing that was asked.
-bool Incoming::begin_answer(Link& link, const Answer& answer, net::Events& events) {
+bool Incoming::begin_answer(Link& link, const ReadAnswer& answer, net::Events& events) {
   if (answer.proof != proof_of(answer, link.keys.theirs)) return false;
   const auto asked =
       std::find_if(link.asked.begin(), link.asked.end(), [&](const Asked& a) { return a.number == answer.number; });
@@ -240,13 +240,9 @@ bool Incoming::begin_answer(Link& link, const Answer& answer, net::Events& event
     link.fills.store(!link.asked.empty(), std::memory_order_relaxed);
     events.have_read(*one.read, static_cast<int>(answer.error));
   } else {
-    link.filling = {Filling::What::read,
-                    one.read,
-                    one.to,
-                    one.bytes,
-                    on_the_wire(one.bytes) - one.bytes,
-                    static_cast<uint32_t>(answer.check),
-                    one.bytes};
+    link.filling = {
+        Filling::FillTarget::read,           one.read, one.to, one.bytes, on_the_wire(one.bytes) - one.bytes,
+        static_cast<uint32_t>(answer.check), one.bytes};
   }
   return true;
 }
@@ -259,7 +255,7 @@ bool Incoming::begin_pushed(uint32_t lane, Link& link, const net::Header& header
   PushDestination room;
   if (!events.pushing(lane, header, room)) return false;
   const size_t wanted = std::min(room.bytes, bytes);
-  link.filling = {Filling::What::pushed,
+  link.filling = {Filling::FillTarget::pushed,
                   room.read,
                   static_cast<unsigned char*>(room.to),
                   wanted,
@@ -284,7 +280,7 @@ size_t Incoming::fill(Link& link, const unsigned char* data, size_t bytes, net::
     link.fills.store(!link.asked.empty(), std::memory_order_relaxed);
     if (over.check != 0 && !net::fits(over.check, over.to - over.bytes, over.bytes)) [[unlikely]]
       return data_changed;
-    if (over.what == Filling::What::read) {
+    if (over.what == Filling::FillTarget::read) {
       events.have_read(*over.read, 0);
     } else if (over.read != nullptr) {
       events.have_pushed(*over.read);
@@ -296,7 +292,7 @@ size_t Incoming::fill(Link& link, const unsigned char* data, size_t bytes, net::
 void Incoming::give_up(Link& link, net::Events& events) {
   links_.port_of(link).pending.fetch_sub(1, std::memory_order_relaxed);
   const Filling begun = std::exchange(link.filling, {});
-  if (begun.what == Filling::What::pushed) {
+  if (begun.what == Filling::FillTarget::pushed) {
     if (begun.read != nullptr) events.lost_pushed(link.rank, link.error);
   } else if (begun.read != nullptr) {
     events.have_read(*begun.read, link.error);

@@ -50,7 +50,7 @@ class Incoming {
   bool take_item(uint32_t lane, Link& source, const unsigned char* item, size_t bytes, int& told, net::Events& events);
   bool answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events);
   static bool begin_pushed(uint32_t lane, Link& link, const net::Header& header, net::Events& events);
-  static bool begin_answer(Link& link, const Answer& answer, net::Events& events);
+  static bool begin_answer(Link& link, const ReadAnswer& answer, net::Events& events);
   static size_t fill(Link& link, const unsigned char* data, size_t bytes, net::Events& events);
 
   Links& links_;

@@ -61,7 +61,7 @@ std::vector<Link*> Links::not_open(const Port& port) {
   std::vector<Link*> found;
   const std::lock_guard guard(lock_);
   for (auto& [who, link] : links_) {
-    if (&port_of(*link) == &port && link->state.load(std::memory_order_relaxed) != State::open) {
+    if (&port_of(*link) == &port && link->state.load(std::memory_order_relaxed) != LinkState::open) {
       found.push_back(link.get());
     }
   }
@@ -72,7 +72,7 @@ bool Links::all_taken() {
   const std::lock_guard guard(lock_);
   return std::all_of(links_.begin(), links_.end(), [](const auto& each) {
     int left = 0;
-    return each.second->state.load(std::memory_order_acquire) != State::open ||
+    return each.second->state.load(std::memory_order_acquire) != LinkState::open ||
            ioctl(each.second->socket.descriptor(), SIOCOUTQ, &left) != 0 || left == 0 ||
            net::error_of(each.second->socket) != 0;
   });
@@ -95,8 +95,8 @@ void Links::unwatch(Port& port, Watched& what) {
   (void)epoll_ctl(port.watch.descriptor(), EPOLL_CTL_DEL, what.socket.descriptor(), &none);
 }
 
-void Links::enter(Link& link, State state) {
-  const State before = link.state.load(std::memory_order_relaxed);
+void Links::enter(Link& link, LinkState state) {
+  const LinkState before = link.state.load(std::memory_order_relaxed);
   if (is_pending(state) && !is_pending(before)) port_of(link).pending.fetch_add(1, std::memory_order_relaxed);
   if (!is_pending(state) && is_pending(before)) port_of(link).pending.fetch_sub(1, std::memory_order_relaxed);
   link.state.store(state, std::memory_order_release);
@@ -111,7 +111,7 @@ void Links::note_heard(Port& port, Watched& what) {
     port.elsewhere = 0;
     if (threads_ || port.unwatched.load(std::memory_order_relaxed) != nullptr || ++port.heard < unwatch_after) return;
     const std::lock_guard guard(link_of(what).lock);
-    if (what.what == Watched::What::link && !link_of(what).waiting.empty()) return;
+    if (what.what == Watched::SocketKind::link && !link_of(what).waiting.empty()) return;
     unwatch(port, what);
     port.unwatched.store(&what, std::memory_order_relaxed);
   } else if (port.recent == nullptr || ++port.elsewhere == 2) {

@@ -35,11 +35,11 @@ inline constexpr uint64_t second_ns = 1'000'000'000;
 
 // A socket that a port watches.
 struct Watched {
-  enum class What : uint8_t { listener, guest, link, datagrams } what;
+  enum class SocketKind : uint8_t { listener, guest, link, datagrams } what;
   net::Socket socket;
 };
 
-enum class State : uint8_t {
+enum class LinkState : uint8_t {
   idle,        // nobody has connected
   connecting,  // to the address `tried`
   connected,   // the peer's challenge has not come
@@ -50,12 +50,12 @@ enum class State : uint8_t {
   open,
   lost,
 };
-constexpr bool is_pending(State state) {
-  return state != State::idle && state != State::open && state != State::lost;
+constexpr bool is_pending(LinkState state) {
+  return state != LinkState::idle && state != LinkState::open && state != LinkState::lost;
 }
 
 // Bytes that the system has not taken yet: of a buffer, of memory that a peer reads, or the `head` in front of that.
-struct Waiting {
+struct UnsentBytes {
   const unsigned char* at = nullptr;
   size_t left = 0;
   net::Buffer* buffer = nullptr;
@@ -73,7 +73,7 @@ struct Asked {
 
 // The incoming part of a request, or of pushed data: the bytes that have a place, and the bytes behind them to drop.
 struct Filling {
-  enum class What : uint8_t { nothing, read, pushed } what = What::nothing;
+  enum class FillTarget : uint8_t { nothing, read, pushed } what = FillTarget::nothing;
   Read* read = nullptr;  // nullptr: no receive for the pushed data
   unsigned char* to = nullptr;
   size_t left = 0;
@@ -95,11 +95,11 @@ struct Beside : Watched {
 
 // The connection to one lane of a peer.
 struct Link : Watched {
-  Link(uint32_t r, uint32_t l) : Watched{What::link, {}}, rank(r), lane(l) {}
+  Link(uint32_t r, uint32_t l) : Watched{SocketKind::link, {}}, rank(r), lane(l) {}
   const uint32_t rank, lane;
   base::Lock lock;
-  std::atomic<State> state = State::idle;  // changed by Links::enter()
-  int error = 0;                           // why it is lost, or why the last attempt failed
+  std::atomic<LinkState> state = LinkState::idle;  // changed by Links::enter()
+  int error = 0;                                   // why it is lost, or why the last attempt failed
 
   // The Connector's.
   net::ListenAddresses place;
@@ -118,7 +118,7 @@ struct Link : Watched {
   Keys keys;
 
   // The Outgoing's.
-  std::deque<Waiting> waiting;
+  std::deque<UnsentBytes> waiting;
   uint32_t queued = 0;  // buffers of these
 
   // The DatagramChannel's.
@@ -134,7 +134,8 @@ struct Link : Watched {
   Filling filling;
 };
 
-inline Beside::Beside(Link& l, uint64_t pause_ns) : Watched{What::datagrams, {}}, link(l), known(l.keys, pause_ns) {}
+inline Beside::Beside(Link& l, uint64_t pause_ns)
+    : Watched{SocketKind::datagrams, {}}, link(l), known(l.keys, pause_ns) {}
 
 // A lane of ours.
 struct Port {
@@ -167,7 +168,7 @@ class Links {
   // The link to a lane of a peer; made at its first mention. Thread-safe.
   Link& link(uint32_t rank, uint32_t lane);
   static Link& link_of(Watched& what) {
-    return what.what == Watched::What::link ? static_cast<Link&>(what) : static_cast<Beside&>(what).link;
+    return what.what == Watched::SocketKind::link ? static_cast<Link&>(what) : static_cast<Beside&>(what).link;
   }
   // The links of a port that are not open. Thread-safe.
   std::vector<Link*> not_open(const Port& port);
@@ -184,7 +185,7 @@ class Links {
   void unwatch(Port& port, Watched& what);
 
   // A change of state, with the link's lock.
-  void enter(Link& link, State state);
+  void enter(Link& link, LinkState state);
 
   // Something came in from there, which tells where to look next.
   void note_heard(Port& port, Watched& what);

@@ -22,7 +22,7 @@ constexpr uint32_t queued_most = 16;  // buffers of a link, so that others are l
 constexpr size_t parts_most = 16;     // sent in one call
 static_assert(on_the_wire(net::frame_most) == net::frame_most);
 
-Waiting rest_of(std::vector<unsigned char>&& copies, size_t sent) {
+UnsentBytes rest_of(std::vector<unsigned char>&& copies, size_t sent) {
   const unsigned char* const at = copies.data() + sent;
   const size_t left = copies.size() - sent;
   return {.at = at, .left = left, .repeated = std::move(copies)};
@@ -45,7 +45,7 @@ ssize_t send_parts(const Link& link, const msghdr& message) {
 }  // namespace
 
 int Outgoing::send(Link& link, net::Buffer* buffer, unsigned char* frame, size_t bytes) {
-  if (link.state.load(std::memory_order_relaxed) == State::lost) return link.error;
+  if (link.state.load(std::memory_order_relaxed) == LinkState::lost) return link.error;
   if (link.queued == queued_most) return EAGAIN;
   const size_t size = on_the_wire(bytes);
   std::memset(frame + bytes, 0, size - bytes);
@@ -62,7 +62,7 @@ int Outgoing::send(Link& link, net::Buffer* buffer, unsigned char* frame, size_t
 int Outgoing::push(Link& link, net::Buffer* buffer, const void* data, size_t bytes) {
   const size_t fill = on_the_wire(bytes) - bytes;
   const size_t size = item_least + bytes + fill;
-  if (link.state.load(std::memory_order_relaxed) == State::lost) return link.error;
+  if (link.state.load(std::memory_order_relaxed) == LinkState::lost) return link.error;
   if (link.queued == queued_most) return EAGAIN;
   // Pushed data are taken in their turn alone: earlier frames go in front of them once more.
   std::vector<unsigned char> copies;
@@ -104,7 +104,7 @@ int Outgoing::send_item(Link& link, const void* item) {
   return 0;
 }
 
-void Outgoing::answer(Link& link, const Answer& head, uint64_t address, Ended& ended) {
+void Outgoing::answer(Link& link, const ReadAnswer& head, uint64_t address, Ended& ended) {
   enqueue(link, &head, 0);
   if (head.bytes != 0) link.waiting.push_back({.at = reinterpret_cast<unsigned char*>(address), .left = head.bytes});
   if (head.bytes % 16 != 0) link.waiting.push_back({.at = zeros, .left = on_the_wire(head.bytes) - head.bytes});
@@ -120,12 +120,12 @@ void Outgoing::repeat(Link& link, std::vector<unsigned char>&& copies) {
 
 // How much of it the system takes at once, when nothing waits before it.
 int Outgoing::send_now(Link& link, const void* at, size_t bytes, size_t& sent) {
-  if (link.state.load(std::memory_order_relaxed) != State::open || !link.waiting.empty()) return 0;
+  if (link.state.load(std::memory_order_relaxed) != LinkState::open || !link.waiting.empty()) return 0;
   return taken_of(link, ::send(link.socket.descriptor(), at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT), bytes, sent);
 }
 
 int Outgoing::send_parts_now(Link& link, std::span<const iovec> parts, size_t bytes, size_t& sent) {
-  if (link.state.load(std::memory_order_relaxed) != State::open || !link.waiting.empty()) return 0;
+  if (link.state.load(std::memory_order_relaxed) != LinkState::open || !link.waiting.empty()) return 0;
   msghdr message = {};
   message.msg_iov = const_cast<iovec*>(parts.data());
   message.msg_iovlen = parts.size();
@@ -147,7 +147,7 @@ int Outgoing::taken_of(Link& link, ssize_t taken, size_t bytes, size_t& sent) {
 }
 
 void Outgoing::enqueue(Link& link, const void* head, size_t sent) {
-  Waiting& waiting = link.waiting.emplace_back();
+  UnsentBytes& waiting = link.waiting.emplace_back();
   std::memcpy(waiting.head, head, item_least);
   waiting.at = waiting.head + sent;
   waiting.left = item_least - sent;
@@ -155,7 +155,7 @@ void Outgoing::enqueue(Link& link, const void* head, size_t sent) {
 
 // Of the carrier's own items requests alone are made before.
 void Outgoing::prove_waiting(Link& link) {
-  for (Waiting& waiting : link.waiting) {
+  for (UnsentBytes& waiting : link.waiting) {
     if (waiting.at != waiting.head) continue;
     Ask ask;
     std::memcpy(&ask, waiting.head, sizeof ask);
@@ -170,7 +170,7 @@ void Outgoing::flush(Link& link, Ended& ended) {
     iovec parts[parts_most];
     msghdr message = {};
     message.msg_iov = parts;
-    for (const Waiting& waiting : link.waiting) {
+    for (const UnsentBytes& waiting : link.waiting) {
       parts[message.msg_iovlen++] = {const_cast<unsigned char*>(waiting.at), waiting.left};
       if (message.msg_iovlen == parts_most) break;
     }
@@ -180,7 +180,7 @@ void Outgoing::flush(Link& link, Ended& ended) {
       return links_.watch(port, link, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
     }
     for (auto left = static_cast<size_t>(taken); left != 0;) {
-      Waiting& first = link.waiting.front();
+      UnsentBytes& first = link.waiting.front();
       const size_t part = std::min(left, first.left);
       first.at += part;
       first.left -= part;
@@ -197,14 +197,14 @@ void Outgoing::flush(Link& link, Ended& ended) {
 }
 
 void Outgoing::lose(Link& link, int error, Ended& ended) {
-  if (link.state.load(std::memory_order_relaxed) == State::lost) return;
+  if (link.state.load(std::memory_order_relaxed) == LinkState::lost) return;
   Port& port = links_.port_of(link);
   link.error = error;
-  links_.enter(link, State::lost);
+  links_.enter(link, LinkState::lost);
   links_.unwatch(port, link);
   if (link.beside != nullptr && link.beside->socket) links_.unwatch(port, *link.beside);
   ended.error = error;
-  for (const Waiting& waiting : link.waiting) {
+  for (const UnsentBytes& waiting : link.waiting) {
     if (waiting.buffer != nullptr) ended.add(waiting.buffer);
   }
   link.waiting.clear();

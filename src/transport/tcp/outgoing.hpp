@@ -28,7 +28,7 @@ class Outgoing {
   // An item of item_least bytes, before what is queued later. 0, or the error that the link was lost by.
   [[nodiscard]] int send_item(Link& link, const void* item);
   // The data that a peer asked for, behind the head of an answer.
-  void answer(Link& link, const Answer& head, uint64_t address, Ended& ended);
+  void answer(Link& link, const ReadAnswer& head, uint64_t address, Ended& ended);
   // Copies of datagrams that have not been acknowledged.
   void repeat(Link& link, std::vector<unsigned char>&& copies);
 

@@ -28,7 +28,7 @@ struct Ask {
 inline constexpr uint32_t ask_magic = 0x02415457;  // "WTA" in memory, and the version
 
 // Here they are, behind this, filled up to a multiple of 16.
-struct Answer {
+struct ReadAnswer {
   uint32_t magic;
   uint32_t error;  // errno: there is nothing behind this
   uint64_t number;
@@ -41,7 +41,7 @@ inline constexpr uint32_t answer_magic = 0x02525457;  // "WTR"
 
 // Every item begins with so many bytes, which tell the rest.
 inline constexpr size_t item_least = sizeof(net::Header);
-static_assert(sizeof(Ask) == item_least && sizeof(Answer) == item_least && item_least % 16 == 0);
+static_assert(sizeof(Ask) == item_least && sizeof(ReadAnswer) == item_least && item_least % 16 == 0);
 
 // The carrier's own items end with a proof. They are numbered, or can be used once: none can be sent again.
 template <class Item>
