@@ -73,7 +73,7 @@ struct Context {
 
 namespace {
 
-struct Operation : abi::Request {
+struct Operation : abi::CollectiveRequest {
   abi::Team* team = nullptr;
   abi::Arguments arguments{};
   size_t moved = 0;
@@ -81,22 +81,22 @@ struct Operation : abi::Request {
 };
 
 template <class T>
-void combine(abi::Reduction op, const T* in, T* inout, size_t count) {
+void combine(abi::ReductionOp op, const T* in, T* inout, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const T a = in[i];
     T& b = inout[i];
-    using abi::Reduction;
-    if (op == Reduction::sum) b = static_cast<T>(a + b);
-    if (op == Reduction::prod) b = static_cast<T>(a * b);
-    if (op == Reduction::max) b = a > b ? a : b;
-    if (op == Reduction::min) b = a < b ? a : b;
-    if (op == Reduction::land) b = static_cast<T>(a != 0 && b != 0);
-    if (op == Reduction::lor) b = static_cast<T>(a != 0 || b != 0);
-    if (op == Reduction::lxor) b = static_cast<T>((a != 0) != (b != 0));
+    using abi::ReductionOp;
+    if (op == ReductionOp::sum) b = static_cast<T>(a + b);
+    if (op == ReductionOp::prod) b = static_cast<T>(a * b);
+    if (op == ReductionOp::max) b = a > b ? a : b;
+    if (op == ReductionOp::min) b = a < b ? a : b;
+    if (op == ReductionOp::land) b = static_cast<T>(a != 0 && b != 0);
+    if (op == ReductionOp::lor) b = static_cast<T>(a != 0 || b != 0);
+    if (op == ReductionOp::lxor) b = static_cast<T>((a != 0) != (b != 0));
     if constexpr (!std::is_floating_point_v<T>) {
-      if (op == Reduction::band) b = static_cast<T>(a & b);
-      if (op == Reduction::bor) b = static_cast<T>(a | b);
-      if (op == Reduction::bxor) b = static_cast<T>(a ^ b);
+      if (op == ReductionOp::band) b = static_cast<T>(a & b);
+      if (op == ReductionOp::bor) b = static_cast<T>(a | b);
+      if (op == ReductionOp::bxor) b = static_cast<T>(a ^ b);
     }
   }
 }
@@ -104,11 +104,11 @@ void combine(abi::Reduction op, const T* in, T* inout, size_t count) {
 struct TypeRow {
   abi::Type type;
   size_t size;
-  void (*combine)(abi::Reduction op, const void* in, void* inout, size_t count);
+  void (*combine)(abi::ReductionOp op, const void* in, void* inout, size_t count);
 };
 template <class T>
 constexpr TypeRow row_of(abi::Type type) {
-  return {type, sizeof(T), [](abi::Reduction op, const void* in, void* inout, size_t count) {
+  return {type, sizeof(T), [](abi::ReductionOp op, const void* in, void* inout, size_t count) {
             combine(op, static_cast<const T*>(in), static_cast<T*>(inout), count);
           }};
 }
@@ -220,9 +220,9 @@ struct weft::transport::ucc::abi::Team {
     }
     Operation& operation = *current;
     const abi::Arguments& a = operation.arguments;
-    const bool reduces = a.collective == abi::Collective::allreduce;
-    const bool is_root = a.collective == abi::Collective::bcast && a.root == place;
-    const size_t size = a.collective == abi::Collective::barrier ? 1 : row_of_type(a.from.type).size;
+    const bool reduces = a.collective == abi::CollectiveType::allreduce;
+    const bool is_root = a.collective == abi::CollectiveType::bcast && a.root == place;
+    const size_t size = a.collective == abi::CollectiveType::barrier ? 1 : row_of_type(a.from.type).size;
     const size_t bytes = a.from.count * size;
     const size_t piece = std::min(bytes - operation.moved, piece_bytes);
     auto* from = static_cast<unsigned char*>(a.from.data) + operation.moved;
@@ -330,7 +330,7 @@ Status ucc_team_destroy(abi::Team* team) {
   return abi::ok;
 }
 
-Status ucc_collective_init(abi::Arguments* arguments, abi::Request** request, abi::Team* team) {
+Status ucc_collective_init(abi::Arguments* arguments, abi::CollectiveRequest** request, abi::Team* team) {
   if (team->stage != abi::Team::Stage::made || team->current != nullptr) wrong("ucc_collective_init");
   auto* operation = new Operation();
   operation->status = static_cast<Status>(2);
@@ -341,7 +341,7 @@ Status ucc_collective_init(abi::Arguments* arguments, abi::Request** request, ab
   return abi::ok;
 }
 
-Status ucc_collective_post(abi::Request* request) {
+Status ucc_collective_post(abi::CollectiveRequest* request) {
   auto& operation = *static_cast<Operation*>(request);
   const int64_t before = operation.team->operations++;
   if (operation.team->place == 1 && fault("post") == before) return abi::no_message;
@@ -349,7 +349,7 @@ Status ucc_collective_post(abi::Request* request) {
   return abi::ok;
 }
 
-Status ucc_collective_finalize(abi::Request* request) {
+Status ucc_collective_finalize(abi::CollectiveRequest* request) {
   if (request->status == abi::in_progress) wrong("an operation is finalized before its end");
   auto* operation = static_cast<Operation*>(request);
   operation->team->current = nullptr;

@@ -15,8 +15,8 @@ namespace abi = weft::transport::ucc::abi;
 #define SAME_NUMBER(ours, theirs) static_assert(static_cast<uint64_t>(ours) == static_cast<uint64_t>(theirs))
 #define FITS(ours, theirs) static_assert(sizeof(ours) >= sizeof(theirs))
 
-SAME_PLACE(abi::Request, status, ucc_coll_req_t, status);
-FITS(abi::Request, ucc_coll_req_t);
+SAME_PLACE(abi::CollectiveRequest, status, ucc_coll_req_t, status);
+FITS(abi::CollectiveRequest, ucc_coll_req_t);
 
 SAME_PLACE(abi::LibraryParams, mask, ucc_lib_params_t, mask);
 SAME_PLACE(abi::LibraryParams, threads, ucc_lib_params_t, thread_mode);
@@ -52,10 +52,10 @@ SAME_NUMBER(abi::TeamParams::has_size, UCC_TEAM_PARAM_FIELD_TEAM_SIZE);
 SAME_NUMBER(abi::TeamParams::has_out_of_band, UCC_TEAM_PARAM_FIELD_OOB);
 SAME_NUMBER(0, UCC_COLLECTIVE_EP_RANGE_CONTIG);
 
-SAME_PLACE(abi::Buffer, data, ucc_coll_buffer_info_t, buffer);
-SAME_PLACE(abi::Buffer, count, ucc_coll_buffer_info_t, count);
-SAME_PLACE(abi::Buffer, type, ucc_coll_buffer_info_t, datatype);
-SAME_PLACE(abi::Buffer, memory, ucc_coll_buffer_info_t, mem_type);
+SAME_PLACE(abi::BufferInfo, data, ucc_coll_buffer_info_t, buffer);
+SAME_PLACE(abi::BufferInfo, count, ucc_coll_buffer_info_t, count);
+SAME_PLACE(abi::BufferInfo, type, ucc_coll_buffer_info_t, datatype);
+SAME_PLACE(abi::BufferInfo, memory, ucc_coll_buffer_info_t, mem_type);
 SAME_NUMBER(0, UCC_MEMORY_TYPE_HOST);
 
 SAME_PLACE(abi::Arguments, mask, ucc_coll_args_t, mask);
@@ -66,9 +66,9 @@ SAME_PLACE(abi::Arguments, reduction, ucc_coll_args_t, op);
 SAME_PLACE(abi::Arguments, root, ucc_coll_args_t, root);
 SAME_PLACE(abi::Arguments, active, ucc_coll_args_t, active_set);
 FITS(abi::Arguments, ucc_coll_args_t);
-SAME_NUMBER(abi::Collective::allreduce, UCC_COLL_TYPE_ALLREDUCE);
-SAME_NUMBER(abi::Collective::barrier, UCC_COLL_TYPE_BARRIER);
-SAME_NUMBER(abi::Collective::bcast, UCC_COLL_TYPE_BCAST);
+SAME_NUMBER(abi::CollectiveType::allreduce, UCC_COLL_TYPE_ALLREDUCE);
+SAME_NUMBER(abi::CollectiveType::barrier, UCC_COLL_TYPE_BARRIER);
+SAME_NUMBER(abi::CollectiveType::bcast, UCC_COLL_TYPE_BCAST);
 
 SAME_NUMBER(abi::int8, UCC_DT_INT8);
 SAME_NUMBER(abi::int16, UCC_DT_INT16);
@@ -81,16 +81,16 @@ SAME_NUMBER(abi::uint64, UCC_DT_UINT64);
 SAME_NUMBER(abi::float32, UCC_DT_FLOAT32);
 SAME_NUMBER(abi::float64, UCC_DT_FLOAT64);
 
-SAME_NUMBER(abi::Reduction::sum, UCC_OP_SUM);
-SAME_NUMBER(abi::Reduction::prod, UCC_OP_PROD);
-SAME_NUMBER(abi::Reduction::max, UCC_OP_MAX);
-SAME_NUMBER(abi::Reduction::min, UCC_OP_MIN);
-SAME_NUMBER(abi::Reduction::land, UCC_OP_LAND);
-SAME_NUMBER(abi::Reduction::lor, UCC_OP_LOR);
-SAME_NUMBER(abi::Reduction::lxor, UCC_OP_LXOR);
-SAME_NUMBER(abi::Reduction::band, UCC_OP_BAND);
-SAME_NUMBER(abi::Reduction::bor, UCC_OP_BOR);
-SAME_NUMBER(abi::Reduction::bxor, UCC_OP_BXOR);
+SAME_NUMBER(abi::ReductionOp::sum, UCC_OP_SUM);
+SAME_NUMBER(abi::ReductionOp::prod, UCC_OP_PROD);
+SAME_NUMBER(abi::ReductionOp::max, UCC_OP_MAX);
+SAME_NUMBER(abi::ReductionOp::min, UCC_OP_MIN);
+SAME_NUMBER(abi::ReductionOp::land, UCC_OP_LAND);
+SAME_NUMBER(abi::ReductionOp::lor, UCC_OP_LOR);
+SAME_NUMBER(abi::ReductionOp::lxor, UCC_OP_LXOR);
+SAME_NUMBER(abi::ReductionOp::band, UCC_OP_BAND);
+SAME_NUMBER(abi::ReductionOp::bor, UCC_OP_BOR);
+SAME_NUMBER(abi::ReductionOp::bxor, UCC_OP_BXOR);
 
 SAME_NUMBER(abi::ok, UCC_OK);
 SAME_NUMBER(abi::in_progress, UCC_INPROGRESS);

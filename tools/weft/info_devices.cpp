@@ -210,7 +210,7 @@ std::string why_not_by_adapters() {
   std::string why_not;
   if (carried.by == net::NetworkLibrary::ucx) {
     if (!ucx::try_library(why_not)) return "UCX cannot be loaded: " + why_not;
-    const ucx::Context context = ucx::open_context(2, false, false);
+    const ucx::UcxContext context = ucx::open_context(2, false, false);
     ucx::library().cleanup(context.handle);
     if (!context.reads) return "large messages are not read from their sender's memory (WEFT_RDMA=off)";
     return context.takes_devices ? "" : "UCX takes no memory of these devices: it was built without them";

@@ -23,11 +23,11 @@ bool Rounds::start(const void* mine, size_t bytes, void* all) {
   return true;
 }
 
-transport::ucc::Exchange::State Rounds::test() {
-  if (is_under_way()) return State::under_way;
-  if (is_last()) return State::failed;
+transport::ucc::Exchange::ExchangeState Rounds::test() {
+  if (is_under_way()) return ExchangeState::under_way;
+  if (is_last()) return ExchangeState::failed;
   if (void* to = std::exchange(to_, nullptr); to != nullptr && !all_.empty()) base::copy(to, all_.data(), all_.size());
-  return State::done;
+  return ExchangeState::done;
 }
 
 bool Rounds::has_work() const {

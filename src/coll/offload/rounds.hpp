@@ -24,7 +24,7 @@ class Rounds final : public transport::ucc::Exchange {
 
   // ---- For the library: they send nothing.
   bool start(const void* mine, size_t bytes, void* all) override;
-  State test() override;
+  ExchangeState test() override;
 
   // ---- For the rank, in turn with waiting.
   [[nodiscard]] bool is_under_way() const { return stage_ != RoundStage::none; }

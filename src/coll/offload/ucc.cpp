@@ -35,7 +35,7 @@ bool open(base::Problem& problem) {
   if (!read_faults(problem)) return false;
   if (library_state != nullptr) return true;
   std::string why_not;
-  const ucc::Library* library = ucc::try_library(why_not);
+  const ucc::UccLibrary* library = ucc::try_library(why_not);
   able = library != nullptr;
   library_state = new std::string(able ? std::string("UCC ") + library->get_version_string() : why_not);
   return true;
@@ -61,22 +61,27 @@ constexpr UccTypeRow types[] = {
 
 // Operations whose results are ours (docs/design/operations.md): UCC tells nothing of NaN in a minimum.
 struct UccOperationRow {
-  abi::Reduction op;
+  abi::ReductionOp op;
   datatype::Reduction reduction;
   bool of_integers_alone;
 };
 constexpr UccOperationRow operations[] = {
-    {abi::Reduction::sum, datatype::Reduction::sum, false},  {abi::Reduction::prod, datatype::Reduction::prod, false},
-    {abi::Reduction::min, datatype::Reduction::min, true},   {abi::Reduction::max, datatype::Reduction::max, true},
-    {abi::Reduction::band, datatype::Reduction::band, true}, {abi::Reduction::bor, datatype::Reduction::bor, true},
-    {abi::Reduction::bxor, datatype::Reduction::bxor, true}, {abi::Reduction::land, datatype::Reduction::land, true},
-    {abi::Reduction::lor, datatype::Reduction::lor, true},   {abi::Reduction::lxor, datatype::Reduction::lxor, true},
+    {abi::ReductionOp::sum, datatype::Reduction::sum, false},
+    {abi::ReductionOp::prod, datatype::Reduction::prod, false},
+    {abi::ReductionOp::min, datatype::Reduction::min, true},
+    {abi::ReductionOp::max, datatype::Reduction::max, true},
+    {abi::ReductionOp::band, datatype::Reduction::band, true},
+    {abi::ReductionOp::bor, datatype::Reduction::bor, true},
+    {abi::ReductionOp::bxor, datatype::Reduction::bxor, true},
+    {abi::ReductionOp::land, datatype::Reduction::land, true},
+    {abi::ReductionOp::lor, datatype::Reduction::lor, true},
+    {abi::ReductionOp::lxor, datatype::Reduction::lxor, true},
 };
 
 // The type and the operation as UCC calls them.
 struct UccReduction {
   abi::Type type = abi::uint8;
-  abi::Reduction op = abi::Reduction::sum;
+  abi::ReductionOp op = abi::ReductionOp::sum;
 };
 
 bool find_kind(const Reducer& reducer, UccReduction& kind) {
@@ -229,7 +234,7 @@ class UccGroup {
 
   core::Comm& comm_;
   GrowingBuffer sent_, received_;
-  ucc::CollectiveGroup ucc_;
+  ucc::UccCollectiveGroup ucc_;
   int64_t done_ = 0;
   std::string why_;
 };

@@ -23,7 +23,7 @@ struct LibraryConfig;
 struct Context;
 struct ContextConfig;
 struct Team;
-struct Request {
+struct CollectiveRequest {
   Status status;
 };
 
@@ -88,7 +88,7 @@ struct TeamParams {
   unsigned char more[192];
 };
 
-enum class Collective : uint32_t { allreduce = 4, barrier = 32, bcast = 64 };
+enum class CollectiveType : uint32_t { allreduce = 4, barrier = 32, bcast = 64 };
 
 // The number of a predefined type, shifted.
 using Type = uint64_t;
@@ -99,9 +99,9 @@ inline constexpr Type int8 = predefined(0), int16 = predefined(1), int32 = prede
 inline constexpr Type uint8 = predefined(5), uint16 = predefined(6), uint32 = predefined(7), uint64 = predefined(8);
 inline constexpr Type float32 = predefined(11), float64 = predefined(12);
 
-enum class Reduction : uint32_t { sum, prod, max, min, land, lor, lxor, band, bor, bxor };
+enum class ReductionOp : uint32_t { sum, prod, max, min, land, lor, lxor, band, bor, bxor };
 
-struct Buffer {
+struct BufferInfo {
   void* data;
   uint64_t count;
   Type type;
@@ -111,10 +111,10 @@ struct Buffer {
 
 struct Arguments {
   uint64_t mask;
-  Collective collective;
-  Buffer from;
-  Buffer to;
-  Reduction reduction;
+  CollectiveType collective;
+  BufferInfo from;
+  BufferInfo to;
+  ReductionOp reduction;
   uint64_t flags;
   uint64_t root;
   uint32_t error_type;
@@ -150,8 +150,8 @@ using ContextDestroy = Status(Context* context);
 using TeamCreatePost = Status(Context** contexts, uint32_t count, const TeamParams* params, Team** team);
 using TeamCreateTest = Status(Team* team);
 using TeamDestroy = Status(Team* team);
-using CollectiveInit = Status(Arguments* arguments, Request** request, Team* team);
-using CollectivePost = Status(Request* request);
-using CollectiveFinalize = Status(Request* request);
+using CollectiveInit = Status(Arguments* arguments, CollectiveRequest** request, Team* team);
+using CollectivePost = Status(CollectiveRequest* request);
+using CollectiveFinalize = Status(CollectiveRequest* request);
 
 }  // namespace weft::transport::ucc::abi

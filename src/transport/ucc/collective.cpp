@@ -12,9 +12,9 @@ abi::Status start_exchange(void* mine, void* all, size_t bytes, void* info, void
 
 abi::Status test_exchange(void* request) {
   switch (static_cast<Exchange*>(request)->test()) {
-    case Exchange::State::under_way:
+    case Exchange::ExchangeState::under_way:
       return abi::in_progress;
-    case Exchange::State::done:
+    case Exchange::ExchangeState::done:
       return abi::ok;
     default:
       return abi::no_message;
@@ -27,7 +27,7 @@ abi::Status free_exchange(void* /*request*/) {
 
 // A context by itself, without an exchange: its end waits for no other member.
 abi::Status create_context(abi::Library* handle, abi::Context*& context) {
-  const Library& l = library();
+  const UccLibrary& l = library();
   abi::ContextConfig* config = nullptr;
   abi::Status status = l.context_config_read(handle, nullptr, &config);
   if (status != abi::ok) return status;
@@ -40,14 +40,14 @@ abi::Status create_context(abi::Library* handle, abi::Context*& context) {
 
 }  // namespace
 
-bool CollectiveGroup::must(const char* call, abi::Status status) {
+bool UccCollectiveGroup::must(const char* call, abi::Status status) {
   if (status >= 0) return true;
   if (error_.empty()) error_ = std::string(call) + ": " + library().status_string(status);
-  state_ = request_ != nullptr ? State::failed : State::idle;
+  state_ = request_ != nullptr ? UccGroupState::failed : UccGroupState::idle;
   return false;
 }
 
-void CollectiveGroup::create(abi::Library* handle, int32_t members, int32_t place, Exchange& exchange) {
+void UccCollectiveGroup::create(abi::Library* handle, int32_t members, int32_t place, Exchange& exchange) {
   if (!must("ucc_context_create", create_context(handle, context_))) {
     context_ = nullptr;
     return;
@@ -63,44 +63,45 @@ void CollectiveGroup::create(abi::Library* handle, int32_t members, int32_t plac
                         &exchange,
                         static_cast<uint32_t>(members),
                         static_cast<uint32_t>(place)};
-  if (must("ucc_team_create", library().team_create_post(&context_, 1, &params, &team_))) state_ = State::creating;
+  if (must("ucc_team_create", library().team_create_post(&context_, 1, &params, &team_)))
+    state_ = UccGroupState::creating;
 }
 
-void CollectiveGroup::start(const Call& call) {
+void UccCollectiveGroup::start(const UccCall& call) {
   abi::Arguments arguments = {};
   arguments.collective = call.collective;
   arguments.reduction = call.op;
   arguments.root = static_cast<uint64_t>(call.root);
-  abi::Buffer& only = call.collective == abi::Collective::bcast ? arguments.from : arguments.to;
+  abi::BufferInfo& only = call.collective == abi::CollectiveType::bcast ? arguments.from : arguments.to;
   only = {call.result, call.count, call.type, 0, {}};
-  if (call.collective == abi::Collective::allreduce)
+  if (call.collective == abi::CollectiveType::allreduce)
     arguments.from = {const_cast<void*>(call.data), call.count, call.type, 0, {}};
   if (!must("ucc_collective_init", library().collective_init(&arguments, &request_, team_))) {
     request_ = nullptr;
     return;
   }
-  if (must("ucc_collective_post", library().collective_post(request_))) state_ = State::posted;
+  if (must("ucc_collective_post", library().collective_post(request_))) state_ = UccGroupState::posted;
 }
 
-bool CollectiveGroup::finished() {
+bool UccCollectiveGroup::finished() {
   if (context_ == nullptr) return true;
   (void)library().context_progress(context_);
-  if (state_ == State::creating) {
+  if (state_ == UccGroupState::creating) {
     const abi::Status status = library().team_create_test(team_);
-    if (must("ucc_team_create", status) && status == abi::ok) state_ = State::idle;
-  } else if (state_ == State::posted) {
+    if (must("ucc_team_create", status) && status == abi::ok) state_ = UccGroupState::idle;
+  } else if (state_ == UccGroupState::posted) {
     const abi::Status status = request_->status;
     if (status == abi::in_progress) return false;
     if (must("a collective operation", status)) {
-      state_ = State::idle;
+      state_ = UccGroupState::idle;
       (void)library().collective_finalize(request_);
       request_ = nullptr;
     }
   }
-  return state_ == State::idle || state_ == State::failed;
+  return state_ == UccGroupState::idle || state_ == UccGroupState::failed;
 }
 
-void CollectiveGroup::close() {
+void UccCollectiveGroup::close() {
   constexpr int rounds_most = 1000;  // the others may have ended theirs long ago
   if (may_be_under_way()) return;
   abi::Status status = abi::ok;

@@ -21,10 +21,10 @@ constinit base::TextSetting path{
      .subject = base::Subject::start}};
 WEFT_SETTING(path);
 
-Library loaded{};
+UccLibrary loaded{};
 
 // Before 1.5 ranks may get different sums of floating-point numbers.
-std::string version_trouble(const Library& l) {
+std::string version_trouble(const UccLibrary& l) {
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
@@ -40,7 +40,7 @@ std::string load() {
   const ucx::UcxEnvironment environment;
   void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return dlerror();
-  Library& l = loaded;
+  UccLibrary& l = loaded;
   base::FunctionFinder finder(handle);
   finder.find("ucc_get_version", l.get_version);
   finder.find("ucc_get_version_string", l.get_version_string);
@@ -65,7 +65,7 @@ std::string load() {
 
 // It reads the environment once more, and loads UCX.
 std::string start(bool several_threads, abi::Library*& handle) {
-  const Library& l = loaded;
+  const UccLibrary& l = loaded;
   const ucx::UcxEnvironment environment;
   abi::LibraryConfig* config = nullptr;
   abi::Status status = l.read_library_config(nullptr, nullptr, &config);
@@ -81,13 +81,13 @@ std::string start(bool several_threads, abi::Library*& handle) {
 
 }  // namespace
 
-const Library* try_library(std::string& why_not) {
+const UccLibrary* try_library(std::string& why_not) {
   static const std::string wrong = load();
   why_not = wrong;
   return wrong.empty() ? &loaded : nullptr;
 }
 
-const Library& library() {
+const UccLibrary& library() {
   return loaded;
 }
 

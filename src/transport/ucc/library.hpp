@@ -10,7 +10,7 @@
 
 namespace weft::transport::ucc {
 
-struct Library {
+struct UccLibrary {
   abi::GetVersion* get_version;
   abi::GetVersionString* get_version_string;
   abi::StatusString* status_string;
@@ -31,10 +31,10 @@ struct Library {
 };
 
 // The library, or nullptr and why it cannot be used. Not for several threads at once.
-const Library* try_library(std::string& why_not);
+const UccLibrary* try_library(std::string& why_not);
 
 // The library, which is there.
-const Library& library();
+const UccLibrary& library();
 
 // Its handle, made by the first caller; nullptr: `why_not`. For any thread.
 [[nodiscard]] abi::Library* start_library(bool several_threads, std::string& why_not);

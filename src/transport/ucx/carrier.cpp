@@ -19,25 +19,25 @@ constexpr size_t address_most = 4096;
 }  // namespace
 
 UcxCarrier::UcxCarrier(uint32_t lanes, int ranks, bool sleeps)
-    : context_(open_context(ranks, sleeps, lanes > 1)), ports_(std::make_unique<Port[]>(lanes)), lanes_(lanes) {
+    : context_(open_context(ranks, sleeps, lanes > 1)), ports_(std::make_unique<UcxPort[]>(lanes)), lanes_(lanes) {
   for (uint32_t lane = 0; lane < lanes_; ++lane) open_port(ports_[lane]);
   if (sleeps && lanes_ == 1) must("ucp_worker_get_efd", library().worker_get_efd(ports_[0].worker, &wait_descriptor_));
 }
 
 bool UcxCarrier::may_sleep() {
   if (wait_descriptor_ < 0) return true;
-  Port& port = ports_[0];
+  UcxPort& port = ports_[0];
   std::lock_guard guard(port.lock);
   return port.arrived.empty() && port.left.empty() && port.reads.over.empty() &&
          library().worker_arm(port.worker) == UCS_OK;
 }
 
 UcxCarrier::~UcxCarrier() {
-  const Library& l = library();
+  const UcxLibrary& l = library();
   ucp_request_param_t at_once = {};
   at_once.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   at_once.flags = UCP_EP_CLOSE_FLAG_FORCE;
-  for (const Peer& peer : peers_) {
+  for (const UcxPeer& peer : peers_) {
     for (uint32_t lane = 0; lane < lanes_; ++lane) {
       if (peer.ways[lane].endpoint == nullptr) continue;
       const ucs_status_ptr_t closing = l.ep_close_nbx(peer.ways[lane].endpoint, &at_once);
@@ -45,7 +45,7 @@ UcxCarrier::~UcxCarrier() {
     }
   }
   for (uint32_t lane = 0; lane < lanes_; ++lane) {
-    Port& port = ports_[lane];
+    UcxPort& port = ports_[lane];
     release(port, port.arrived);
     l.worker_destroy(port.worker);
   }
@@ -53,8 +53,8 @@ UcxCarrier::~UcxCarrier() {
   l.cleanup(context_.handle);
 }
 
-void UcxCarrier::open_port(Port& port) {
-  const Library& l = library();
+void UcxCarrier::open_port(UcxPort& port) {
+  const UcxLibrary& l = library();
   ucp_worker_params_t parameters = {};
   parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
   parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;
@@ -85,19 +85,19 @@ std::string UcxCarrier::address(uint32_t lane) {
 bool UcxCarrier::insert(std::string_view bytes, net::Address& address) {
   if (bytes.empty() || bytes.size() > address_most) return false;
   std::lock_guard guard(lock_);
-  Peer& peer = peers_.emplace_back();
+  UcxPeer& peer = peers_.emplace_back();
   peer.address = bytes;
-  peer.ways = std::make_unique<Way[]>(lanes_);
+  peer.ways = std::make_unique<UcxEndpoint[]>(lanes_);
   address = reinterpret_cast<net::Address>(&peer);
   return true;
 }
 
-bool UcxCarrier::is_open(Port& port, const Peer& peer, Way& way) {
+bool UcxCarrier::is_open(UcxPort& port, const UcxPeer& peer, UcxEndpoint& way) {
   if (way.endpoint == nullptr) way.error = open_way(port, peer, way);
   return way.error == UCS_OK;
 }
 
-ucs_status_t UcxCarrier::open_way(Port& port, const Peer& peer, Way& way) {
+ucs_status_t UcxCarrier::open_way(UcxPort& port, const UcxPeer& peer, UcxEndpoint& way) {
   ucp_ep_params_t parameters = {};
   parameters.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -108,7 +108,7 @@ ucs_status_t UcxCarrier::open_way(Port& port, const Peer& peer, Way& way) {
 }
 
 void UcxCarrier::on_failure(void* way, ucp_ep_h /*endpoint*/, ucs_status_t status) {
-  static_cast<Way*>(way)->error = status;
+  static_cast<UcxEndpoint*>(way)->error = status;
 }
 
 // So that adapters need not register a buffer each time it is sent from.
@@ -123,12 +123,12 @@ void UcxCarrier::register_buffers(void* memory, size_t bytes) {
 }
 
 int UcxCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) {
-  Port& port = ports_[lane];
-  const Peer& peer = *reinterpret_cast<const Peer*>(to);
-  Way& way = peer.ways[lane];
+  UcxPort& port = ports_[lane];
+  const UcxPeer& peer = *reinterpret_cast<const UcxPeer*>(to);
+  UcxEndpoint& way = peer.ways[lane];
   std::lock_guard guard(port.lock);
   if (!is_open(port, peer, way)) return error_of(way.error);
-  *reinterpret_cast<Port**>(buffer->context) = &port;
+  *reinterpret_cast<UcxPort**>(buffer->context) = &port;
   ucp_request_param_t parameters = {};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   parameters.cb.send = on_sent;
@@ -155,9 +155,9 @@ bool UcxCarrier::register_memory(void* memory, size_t bytes, Access access, Memo
 
 int UcxCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
                      Read& read) {
-  Port& port = ports_[lane];
-  const Peer& peer = *reinterpret_cast<const Peer*>(from);
-  Way& way = peer.ways[lane];
+  UcxPort& port = ports_[lane];
+  const UcxPeer& peer = *reinterpret_cast<const UcxPeer*>(from);
+  UcxEndpoint& way = peer.ways[lane];
   std::lock_guard guard(port.lock);
   if (!is_open(port, peer, way)) return error_of(way.error);
   return port.reads.ask(way.endpoint, way.error, memory, at, to, bytes, read);
@@ -165,7 +165,7 @@ int UcxCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, 
 
 void UcxCarrier::on_sent(void* request, ucs_status_t status, void* buffer) {
   auto* ours = static_cast<net::Buffer*>(buffer);
-  Port* port = *reinterpret_cast<Port**>(ours->context);
+  UcxPort* port = *reinterpret_cast<UcxPort**>(ours->context);
   port->left.push_back({ours, error_of(status)});
   library().request_free(request);
 }
@@ -173,17 +173,17 @@ void UcxCarrier::on_sent(void* request, ucs_status_t status, void* buffer) {
 // A large frame may have to be fetched from its sender.
 ucs_status_t UcxCarrier::on_frame(void* port, const void* /*header*/, size_t /*header_bytes*/, void* data, size_t bytes,
                                   const ucp_am_recv_param_t* about) {
-  Port& at = *static_cast<Port*>(port);
+  UcxPort& at = *static_cast<UcxPort*>(port);
   if ((about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
     at.arrived.push_back({data, bytes, nullptr});
     return UCS_INPROGRESS;
   }
   if (bytes > net::frame_most) return UCS_ERR_MESSAGE_TRUNCATED;
   if (at.free_fetches.empty()) {
-    at.fetches.push_back(std::make_unique<Fetch>());
+    at.fetches.push_back(std::make_unique<FrameFetch>());
     at.free_fetches.push_back(at.fetches.back().get());
   }
-  Fetch* fetch = at.free_fetches.back();
+  FrameFetch* fetch = at.free_fetches.back();
   at.free_fetches.pop_back();
   fetch->port = &at;
   fetch->bytes = bytes;
@@ -197,7 +197,7 @@ ucs_status_t UcxCarrier::on_frame(void* port, const void* /*header*/, size_t /*h
 }
 
 void UcxCarrier::on_fetched(void* request, ucs_status_t status, size_t /*bytes*/, void* fetch) {
-  auto* ours = static_cast<Fetch*>(fetch);
+  auto* ours = static_cast<FrameFetch*>(fetch);
   if (status == UCS_OK) {
     ours->port->arrived.push_back({ours->frame, ours->bytes, ours});
   } else {
@@ -207,7 +207,7 @@ void UcxCarrier::on_fetched(void* request, ucs_status_t status, size_t /*bytes*/
 }
 
 int UcxCarrier::poll(uint32_t lane, net::Events& events) {
-  Port& port = ports_[lane];
+  UcxPort& port = ports_[lane];
   {
     std::lock_guard guard(port.lock);
     {
@@ -219,7 +219,7 @@ int UcxCarrier::poll(uint32_t lane, net::Events& events) {
     std::swap(port.left, port.left_before);
     std::swap(port.reads.over, port.over_before);
   }
-  for (const Left& left : port.left_before) events.sent(lane, left.buffer, left.error);
+  for (const LeftBuffer& left : port.left_before) events.sent(lane, left.buffer, left.error);
   for (const Arrived& one : port.arrived_before)
     events.came(lane, static_cast<const unsigned char*>(one.data), one.bytes);
   for (const Reads::Over& over : port.over_before) events.have_read(*over.read, over.error);
@@ -234,7 +234,7 @@ int UcxCarrier::poll(uint32_t lane, net::Events& events) {
 }
 
 // Under its lock.
-void UcxCarrier::release(Port& port, std::vector<Arrived>& frames) {
+void UcxCarrier::release(UcxPort& port, std::vector<Arrived>& frames) {
   for (const Arrived& one : frames) {
     if (one.fetch != nullptr) {
       port.free_fetches.push_back(one.fetch);

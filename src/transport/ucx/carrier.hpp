@@ -46,62 +46,62 @@ class UcxCarrier final : public net::Carrier {
   std::string error_text(int error) const override;
 
  private:
-  struct Port;
+  struct UcxPort;
   // For a frame that UCX does not bring before it is asked for.
-  struct Fetch {
+  struct FrameFetch {
     alignas(64) unsigned char frame[net::frame_most];
-    Port* port;
+    UcxPort* port;
     size_t bytes;
   };
   // A frame that has come in, in memory of UCX or of a fetch.
   struct Arrived {
     void* data;
     size_t bytes;
-    Fetch* fetch;
+    FrameFetch* fetch;
   };
-  struct Left {
+  struct LeftBuffer {
     net::Buffer* buffer;
     int error;
   };
-  struct Port {
+  struct UcxPort {
     base::Lock lock;  // of all but the last three
     ucp_worker_h worker = nullptr;
     std::vector<Arrived> arrived;
-    std::vector<Left> left;
-    std::vector<Fetch*> free_fetches;
-    std::vector<std::unique_ptr<Fetch>> fetches;
+    std::vector<LeftBuffer> left;
+    std::vector<FrameFetch*> free_fetches;
+    std::vector<std::unique_ptr<FrameFetch>> fetches;
     Reads reads;
     std::vector<Arrived> arrived_before;  // of the polling thread alone: its reports
-    std::vector<Left> left_before;
+    std::vector<LeftBuffer> left_before;
     std::vector<Reads::Over> over_before;
   };
   // From a lane of ours to one of a peer.
-  struct Way {
+  struct UcxEndpoint {
     ucp_ep_h endpoint = nullptr;
     ucs_status_t error = UCS_OK;  // since when nothing can be sent
   };
-  struct Peer {
+  struct UcxPeer {
     std::string address;
-    std::unique_ptr<Way[]> ways;
+    std::unique_ptr<UcxEndpoint[]> ways;
   };
-  void open_port(Port& port);
-  bool is_open(Port& port, const Peer& peer, Way& way);
-  ucs_status_t open_way(Port& port, const Peer& peer, Way& way);
-  static void release(Port& port, std::vector<Arrived>& frames);
+  void open_port(UcxPort& port);
+  bool is_open(UcxPort& port, const UcxPeer& peer, UcxEndpoint& way);
+  ucs_status_t open_way(UcxPort& port, const UcxPeer& peer, UcxEndpoint& way);
+  static void release(UcxPort& port, std::vector<Arrived>& frames);
   static ucs_status_t on_frame(void* port, const void* header, size_t header_bytes, void* data, size_t bytes,
                                const ucp_am_recv_param_t* about);
   static void on_fetched(void* request, ucs_status_t status, size_t bytes, void* fetch);
   static void on_sent(void* request, ucs_status_t status, void* buffer);
   static void on_failure(void* way, ucp_ep_h endpoint, ucs_status_t status);
 
-  const Context context_;
+  const UcxContext context_;
   net::Registered registered_;
   net::Lent<ucp_mem_h> lent_;  // buffers of frames
-  std::unique_ptr<Port[]> ports_;
+  std::unique_ptr<UcxPort[]> ports_;
   uint32_t lanes_;
   int wait_descriptor_ = -1;  // of the one lane; UCX's own
   base::Lock lock_;           // of what follows
-  std::deque<Peer> peers_;
+  std::deque<UcxPeer> peers_;
 };
 
 }  // namespace weft::transport::ucx

@@ -33,8 +33,8 @@ bool takes(ucp_context_h context, device::Maker maker) {
 }  // namespace
 
 // Everything is said by the configuration: the environment is the program's.
-Context open_context(int ranks, bool sleeps, bool several_workers) {
-  const Library& l = library();
+UcxContext open_context(int ranks, bool sleeps, bool several_workers) {
+  const UcxLibrary& l = library();
   ucp_config_t* config = nullptr;
   must("ucp_config_read", l.config_read(nullptr, nullptr, &config));
   const Devices devices = allowed_devices();
@@ -42,7 +42,7 @@ Context open_context(int ranks, bool sleeps, bool several_workers) {
   for (const std::string& port : devices.ports) names += "," + port;
   std::string transports = devices.ports.empty() ? "tcp" : "ib,tcp";
   if (*transports_setting.value() != '\0') transports = transports_setting.value();
-  Context context{.reads = !net::reading_is_off()};
+  UcxContext context{.reads = !net::reading_is_off()};
   const device::Maker maker = context.reads ? device::maker() : device::Maker::none;
   if (maker != device::Maker::none) transports += maker == device::Maker::amd ? ",rocm" : ",cuda";
   must("UCX_NET_DEVICES", l.config_modify(config, "NET_DEVICES", names.c_str()));

@@ -8,7 +8,7 @@
 
 namespace weft::transport::ucx {
 
-struct Context {
+struct UcxContext {
   ucp_context_h handle = nullptr;  // the caller's
   bool reads = false;              // memory of peers
   bool takes_devices = false;      // and that of the devices in use
@@ -16,6 +16,6 @@ struct Context {
 
 // For a job of so many ranks. `sleeps`: with wait descriptors; `several_workers`: used by threads at the same time.
 // Ends the job with a message when there is nothing that UCX can use.
-Context open_context(int ranks, bool sleeps, bool several_workers);
+UcxContext open_context(int ranks, bool sleeps, bool several_workers);
 
 }  // namespace weft::transport::ucx

@@ -24,7 +24,7 @@ constinit base::TextSetting path{
 WEFT_SETTING(path);
 
 // The headers' version and newer ones go.
-std::string version_trouble(const Library& l) {
+std::string version_trouble(const UcxLibrary& l) {
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
@@ -34,7 +34,7 @@ std::string version_trouble(const Library& l) {
          std::to_string(UCP_API_MAJOR) + "." + std::to_string(UCP_API_MINOR);
 }
 
-Library loaded;
+UcxLibrary loaded;
 
 // The error; nothing when it is there.
 std::string load() {
@@ -42,7 +42,7 @@ std::string load() {
   const UcxEnvironment environment;
   void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return dlerror();
-  Library& l = loaded;
+  UcxLibrary& l = loaded;
   base::FunctionFinder finder(handle);
   finder.find("ucp_get_version", l.get_version);
   finder.find("ucp_get_version_string", l.get_version_string);
@@ -91,7 +91,7 @@ bool try_library(std::string& why_not) {
   return why_not.empty();
 }
 
-const Library& library() {
+const UcxLibrary& library() {
   if (!outcome().empty()) {
     fail_for_good({.cause = "this job has ranks on several hosts, and UCX, which is to reach them, cannot be loaded: " +
                             outcome(),

@@ -10,7 +10,7 @@
 
 namespace weft::transport::ucx {
 
-struct Library {
+struct UcxLibrary {
   decltype(&ucp_get_version) get_version;
   decltype(&ucp_get_version_string) get_version_string;
   decltype(&ucp_config_read) config_read;
@@ -39,7 +39,7 @@ struct Library {
 };
 
 // The library; ends the job with a message where it cannot be loaded. Not for several threads at once.
-const Library& library();
+const UcxLibrary& library();
 
 // Ends the job with a message when UCX refuses a call that must work.
 void must(const char* call, ucs_status_t status);

@@ -43,13 +43,13 @@ ucs_status_t turn_away() {
 
 template <class Message, uint32_t word>
 auto Reads::Twice<Message, word>::of(const Message& message) -> Twice {
-  const Copy copy{word, base::crc32c(&message, sizeof message), message};
+  const MessageCopy copy{word, base::crc32c(&message, sizeof message), message};
   return {{copy, copy}};
 }
 
 template <class Message, uint32_t word>
 const Message* Reads::Twice<Message, word>::whole() const {
-  for (const Copy& copy : copies) {
+  for (const MessageCopy& copy : copies) {
     if (copy.magic == word && copy.check == base::crc32c(&copy.message, sizeof copy.message)) return &copy.message;
   }
   return nullptr;
@@ -73,7 +73,7 @@ int Reads::ask(ucp_ep_h endpoint, const ucs_status_t& broken, const MemoryRef& m
                                      .broken = &broken,
                                      .to = to,
                                      .to_device = to_device,
-                                     .state = Reading::State::asked,
+                                     .state = Reading::ReadState::asked,
                                      .asking = true,
                                      .asks = Asks::of({memory.key, memory.address + at, bytes, net::fresh_nonce()})});
   ucp_request_param_t parameters = {};
@@ -95,18 +95,18 @@ void Reads::on_asked(void* request, ucs_status_t status, void* reading) {
   auto& ours = *static_cast<Reading*>(reading);
   library().request_free(request);
   ours.asking = false;
-  if (status != UCS_OK && ours.state == Reading::State::asked) return ours.owner->end(ours, status);
+  if (status != UCS_OK && ours.state == Reading::ReadState::asked) return ours.owner->end(ours, status);
   ours.owner->forget_if_done(ours);
 }
 
 void Reads::end(Reading& reading, ucs_status_t status) {
-  reading.state = Reading::State::over;
+  reading.state = Reading::ReadState::over;
   over.push_back({reading.read, error_of(status)});
   forget_if_done(reading);
 }
 
 void Reads::forget_if_done(Reading& reading) {
-  if (reading.asking || reading.state != Reading::State::over) return;
+  if (reading.asking || reading.state != Reading::ReadState::over) return;
   readings_.remove_if([&](const Reading& one) { return &one == &reading; });
 }
 
@@ -121,13 +121,13 @@ ucs_status_t Reads::on_ask(void* owner, const void* header, size_t header_bytes,
     return UCS_OK;
   std::memcpy(&asks, header, sizeof asks);
   if (asks.whole() == nullptr) return turn_away();
-  const Ask ask = *asks.whole();
+  const UcxReadRequest ask = *asks.whole();
   const bool allowed = ask.bytes != 0 && ours.registered_->allows(ask.key, ask.address, ask.bytes);
   if (!allowed || !ours.answer(about->reply_ep, ask, false)) (void)ours.answer(about->reply_ep, ask, true);
   return UCS_OK;
 }
 
-bool Reads::answer(ucp_ep_h endpoint, const Ask& ask, bool refused) {
+bool Reads::answer(ucp_ep_h endpoint, const UcxReadRequest& ask, bool refused) {
   const auto* const from = refused ? nullptr : reinterpret_cast<const void*>(static_cast<uintptr_t>(ask.address));
   const bool of_device = !refused && device::owns(from);
   Answering& answering =
@@ -160,10 +160,10 @@ ucs_status_t Reads::on_answer(void* owner, const void* header, size_t header_byt
   Answers answers{};
   if (header_bytes != sizeof answers) return UCS_OK;
   std::memcpy(&answers, header, sizeof answers);
-  const Answer* const answer = answers.whole();
+  const UcxReadAnswer* const answer = answers.whole();
   if (answer == nullptr) return turn_away();
   const auto known = std::find_if(ours.readings_.begin(), ours.readings_.end(), [&](const Reading& one) {
-    return one.state == Reading::State::asked && one.ask().number == answer->number;
+    return one.state == Reading::ReadState::asked && one.ask().number == answer->number;
   });
   if (known == ours.readings_.end()) return UCS_OK;
   Reading& reading = *known;
@@ -178,7 +178,7 @@ ucs_status_t Reads::on_answer(void* owner, const void* header, size_t header_byt
   parameters.memory_type = type_of(reading.to_device);
   parameters.cb.recv_am = on_come;
   parameters.user_data = &reading;
-  reading.state = Reading::State::coming;
+  reading.state = Reading::ReadState::coming;
   const device::InContext current(reading.to_device ? reading.to : nullptr);
   const ucs_status_ptr_t coming = library().am_recv_data_nbx(ours.worker_, data, reading.to, bytes, &parameters);
   if (is_error(coming)) ours.end(reading, status_of(coming));
@@ -194,13 +194,13 @@ void Reads::on_come(void* request, ucs_status_t status, size_t bytes, void* read
 void Reads::look() {
   for (auto at = readings_.begin(); at != readings_.end();) {
     Reading& reading = *at++;
-    if (reading.state == Reading::State::asked && *reading.broken != UCS_OK) end(reading, *reading.broken);
+    if (reading.state == Reading::ReadState::asked && *reading.broken != UCS_OK) end(reading, *reading.broken);
   }
 }
 
 const void* Reads::on_device() const {
   for (const Reading& reading : readings_) {
-    if (reading.to_device && reading.state == Reading::State::coming) return reading.to;
+    if (reading.to_device && reading.state == Reading::ReadState::coming) return reading.to;
   }
   for (const Answering& answering : answering_) {
     if (answering.of_device) return answering.from;

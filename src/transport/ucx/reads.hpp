@@ -45,41 +45,41 @@ class Reads {
   // changed on its way. UCX does not say who has sent them.
   template <class Message, uint32_t word>
   struct Twice {
-    struct Copy {
+    struct MessageCopy {
       uint32_t magic;  // the kind and the version
       uint32_t check;  // CRC32C of the message
       Message message;
     };
-    Copy copies[2];
+    MessageCopy copies[2];
 
     static Twice of(const Message& message);
     // A copy that is whole; nullptr: there is none.
     const Message* whole() const;
   };
-  struct Ask {
+  struct UcxReadRequest {
     uint64_t key;
     uint64_t address;
     uint64_t bytes;
     uint64_t number;  // of the read; nobody can foresee it
   };
-  struct Answer {
+  struct UcxReadAnswer {
     uint64_t number;
     uint64_t refused;  // 0: the bytes come with it
   };
-  using Asks = Twice<Ask, 0x01415557>;        // "WUA" in memory, and the version
-  using Answers = Twice<Answer, 0x01525557>;  // "WUR"
+  using Asks = Twice<UcxReadRequest, 0x01415557>;    // "WUA" in memory, and the version
+  using Answers = Twice<UcxReadAnswer, 0x01525557>;  // "WUR"
 
   struct Reading {
-    enum class State : uint8_t { asked, coming, over };
+    enum class ReadState : uint8_t { asked, coming, over };
     Reads* owner;
     Read* read;
     const ucs_status_t* broken;
     void* to;
     bool to_device;
-    State state;
+    ReadState state;
     bool asking;  // UCX has not sent the question yet
     Asks asks;
-    const Ask& ask() const { return asks.copies[0].message; }
+    const UcxReadRequest& ask() const { return asks.copies[0].message; }
   };
   struct Answering {
     Reads* owner;
@@ -97,7 +97,7 @@ class Reads {
   static void on_come(void* request, ucs_status_t status, size_t bytes, void* reading);
   void end(Reading& reading, ucs_status_t status);
   void forget_if_done(Reading& reading);
-  bool answer(ucp_ep_h endpoint, const Ask& ask, bool refused);
+  bool answer(ucp_ep_h endpoint, const UcxReadRequest& ask, bool refused);
 
   ucp_worker_h worker_ = nullptr;
   const net::Registered* registered_ = nullptr;
