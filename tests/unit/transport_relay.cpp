@@ -126,11 +126,11 @@ struct Rank final : net::Events {
 // Places 0 to count; place 0 is the host proxy's, and has no carrier here.
 struct TestHost {
   TestHost(int first, int count, HostBuffers buffers = {64, net::staging_most}) : segment(boot::create_segment(false)) {
-    const Layout layout = layout_for(count, buffers);
+    const RelayLayout layout = layout_for(count, buffers);
     EXPECT_TRUE(boot::size_segment(segment, layout.total));
     std::vector<int> here(static_cast<size_t>(count));
     std::iota(here.begin(), here.end(), first);
-    memory = std::make_unique<Memory>(segment, 0, layout);
+    memory = std::make_unique<RelayMemory>(segment, 0, layout);
     const auto make = [this](Intake intake) {
       auto made = std::make_unique<Wire>(intake);
       wire = made.get();
@@ -159,7 +159,7 @@ struct TestHost {
   int segment;
   Wire* wire = nullptr;
   std::vector<int> woken;
-  std::unique_ptr<Memory> memory;
+  std::unique_ptr<RelayMemory> memory;
   std::unique_ptr<HostProxy> proxy;
   std::vector<std::unique_ptr<Rank>> ranks;
 };
@@ -357,24 +357,24 @@ TEST_F(Relay, AFrameArrivesWhicheverBitOfItsPrefixIsChanged) {
 TEST_F(Relay, NumbersThatARankMayNotNameAreReportedAndNothingIsSent) {
   const uint32_t stride = layout_for(3, {64, net::staging_most}).outward_stride;
   const Item wrong[] = {
-      {.what = What::none},
-      {.what = static_cast<What>(77)},
-      {.what = What::lost},
-      {.what = What::frame, .number = 72, .bytes = 100},  // there is none
-      {.what = What::frame, .number = ~0u, .bytes = 100},
-      {.what = What::frame, .number = 65, .bytes = 100},                // of another rank
-      {.what = What::frame, .number = 64, .at = stride, .bytes = 100},  // outside of the buffer
-      {.what = What::frame, .number = 64, .at = stride - 50, .bytes = 100},
-      {.what = What::frame, .number = 64, .at = 100, .bytes = ~0u},
-      {.what = What::frame, .number = 64, .at = 0, .bytes = 4},               // no prefix
-      {.what = What::frame, .number = 64, .at = 0, .bytes = 100, .host = 1},  // not announced
-      {.what = What::word, .number = words_of_rank, .bytes = 56},
-      {.what = What::word, .number = 0, .at = 0, .bytes = 65},
-      {.what = What::host, .number = 2, .bytes = 8},  // not the next
-      {.what = What::host, .number = 1, .bytes = address_most + 1},
-      {.what = What::host, .number = 1, .bytes = 3},  // no address
-      {.what = What::back, .number = 0},              // not held
-      {.what = What::back, .number = ~0u},
+      {.what = ItemKind::none},
+      {.what = static_cast<ItemKind>(77)},
+      {.what = ItemKind::lost},
+      {.what = ItemKind::frame, .number = 72, .bytes = 100},  // there is none
+      {.what = ItemKind::frame, .number = ~0u, .bytes = 100},
+      {.what = ItemKind::frame, .number = 65, .bytes = 100},                // of another rank
+      {.what = ItemKind::frame, .number = 64, .at = stride, .bytes = 100},  // outside of the buffer
+      {.what = ItemKind::frame, .number = 64, .at = stride - 50, .bytes = 100},
+      {.what = ItemKind::frame, .number = 64, .at = 100, .bytes = ~0u},
+      {.what = ItemKind::frame, .number = 64, .at = 0, .bytes = 4},               // no prefix
+      {.what = ItemKind::frame, .number = 64, .at = 0, .bytes = 100, .host = 1},  // not announced
+      {.what = ItemKind::word, .number = words_of_rank, .bytes = 56},
+      {.what = ItemKind::word, .number = 0, .at = 0, .bytes = 65},
+      {.what = ItemKind::host, .number = 2, .bytes = 8},  // not the next
+      {.what = ItemKind::host, .number = 1, .bytes = address_most + 1},
+      {.what = ItemKind::host, .number = 1, .bytes = 3},  // no address
+      {.what = ItemKind::back, .number = 0},              // not held
+      {.what = ItemKind::back, .number = ~0u},
   };
   for (const Item& item : wrong) {
     SCOPED_TRACE(static_cast<int>(&item - wrong));
@@ -404,7 +404,7 @@ TEST_F(Relay, ABufferInFlightIsNotSentAgain) {
   a.wire->full = true;
   ASSERT_EQ(a.rank(1).send(to, frame_of(100, 1)), 0);
   advance(a, b);
-  a.write(1, {.what = What::frame, .number = 64, .bytes = 100});
+  a.write(1, {.what = ItemKind::frame, .number = 64, .bytes = 100});
   advance(a, b);
   EXPECT_EQ(lost_ranks, std::vector<int>{1});
   a.wire->full = false;
@@ -458,11 +458,11 @@ TEST_F(Relay, EachRankCallsAHostProxyThatSleeps) {
 // A rank believes its host proxy no more than the proxy believes it.
 TEST_F(Relay, NumbersThatTheHostProxyMayNotNameEndTheJob) {
   const Item wrong[] = {
-      {.what = What::frame, .number = 72, .at = 8, .bytes = 100},
-      {.what = What::frame, .number = 0, .at = 8, .bytes = layout_for(2, {64, net::staging_most}).frame + 1},
-      {.what = What::frame, .number = 0, .at = 8, .bytes = 7},
-      {.what = What::frame, .number = 0, .at = 16, .bytes = 100},
-      {.what = What::back, .number = 0}};
+      {.what = ItemKind::frame, .number = 72, .at = 8, .bytes = 100},
+      {.what = ItemKind::frame, .number = 0, .at = 8, .bytes = layout_for(2, {64, net::staging_most}).frame + 1},
+      {.what = ItemKind::frame, .number = 0, .at = 8, .bytes = 7},
+      {.what = ItemKind::frame, .number = 0, .at = 16, .bytes = 100},
+      {.what = ItemKind::back, .number = 0}};
   for (const Item& item : wrong) {
     TestHost b(2, 2);
     RankPage& page = b.memory->page(1);

@@ -52,7 +52,7 @@ bool RelayCarrier::insert(std::string_view bytes, net::Address& address) {
   const std::string_view host = bytes.substr(0, bytes.size() - sizeof rank);
   std::memcpy(&rank, bytes.data() + host.size(), sizeof rank);
   const base::LockIf guard(lock_, threads_);
-  const auto known = std::find_if(hosts_.begin(), hosts_.end(), [&](const Peer& h) { return h.address == host; });
+  const auto known = std::find_if(hosts_.begin(), hosts_.end(), [&](const RelayPeer& h) { return h.address == host; });
   const auto number = static_cast<uint64_t>(known - hosts_.begin());
   if (known == hosts_.end()) hosts_.push_back({.address = std::string(host)});
   address = number << 32 | rank;
@@ -63,7 +63,7 @@ bool RelayCarrier::insert(std::string_view bytes, net::Address& address) {
 // rank; and it holds no more that wait for peers than its share of those for large messages. Small ones take others
 // first, of which most of the memory is never touched.
 bool RelayCarrier::find_buffer(Use use, uint32_t& number) {
-  const Layout& layout = memory_.layout();
+  const RelayLayout& layout = memory_.layout();
   const uint32_t in_flight = sent_ - page_.sent.load(std::memory_order_acquire);
   if (in_flight >= frames_most || (in_flight != 0 && in_flight + layout.places > memory_.free_buffers())) return false;
   if (use != Use::staging && memory_.claim(place_, layout.staged, layout.outward, number)) return true;
@@ -85,7 +85,7 @@ net::Buffer* RelayCarrier::lend(Use use) {
   const base::LockIf guard(lock_, threads_);
   uint32_t number = 0;
   if (!(use == Use::word ? find_word(number) : find_buffer(use, number))) return nullptr;
-  Lent* lent = static_cast<Lent*>(free_);
+  LentBuffer* lent = static_cast<LentBuffer*>(free_);
   if (lent == nullptr) {
     lent = &lent_.emplace_back();
   } else {
@@ -102,7 +102,7 @@ net::Buffer* RelayCarrier::lend(Use use) {
 // Not in use any more by us: the host proxy has it, or it was not sent.
 void RelayCarrier::take_back(net::Buffer* buffer) {
   const base::LockIf guard(lock_, threads_);
-  auto* const lent = static_cast<Lent*>(buffer);
+  auto* const lent = static_cast<LentBuffer*>(buffer);
   if (std::exchange(lent->is_here, false)) {
     if (lent->use == Use::staging) --staged_;
     if (lent->use == Use::word) {
@@ -116,19 +116,19 @@ void RelayCarrier::take_back(net::Buffer* buffer) {
 
 // The host proxy learns of a host before the first frame to it.
 bool RelayCarrier::announce(uint32_t number) {
-  Peer& host = hosts_[number];
+  RelayPeer& host = hosts_[number];
   if (host.announced) return true;
   if (page_.address_in_use.load(std::memory_order_acquire) != 0) return false;
   page_.address_in_use.store(1, std::memory_order_relaxed);
   host.address.copy(page_.address, address_most);
   host.announced = true;
-  put({.what = What::host, .number = number, .bytes = static_cast<uint32_t>(host.address.size())});
+  put({.what = ItemKind::host, .number = number, .bytes = static_cast<uint32_t>(host.address.size())});
   return true;
 }
 
 int RelayCarrier::send(uint32_t /*lane*/, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) {
   const base::LockIf guard(lock_, threads_);
-  auto* const lent = static_cast<Lent*>(buffer);
+  auto* const lent = static_cast<LentBuffer*>(buffer);
   const auto host = static_cast<uint32_t>(to >> 32);
   const auto rank = static_cast<uint32_t>(to);
   if (!announce(host)) return EAGAIN;
@@ -140,7 +140,7 @@ int RelayCarrier::send(uint32_t /*lane*/, net::Buffer* buffer, const void* start
   lent->is_here = false;
   if (lent->use == Use::staging) --staged_;
   if (!is_word) ++sent_;
-  put({.what = is_word ? What::word : What::frame,
+  put({.what = is_word ? ItemKind::word : ItemKind::frame,
        .number = lent->number,
        .at = static_cast<uint32_t>(front - memory),
        .bytes = static_cast<uint32_t>(bytes + sizeof prefix),
@@ -181,13 +181,13 @@ int RelayCarrier::poll(uint32_t /*lane*/, net::Events& events) {
 }
 
 void RelayCarrier::take(const Item& item, net::Events& events) {
-  if (item.what == What::lost) return events.lost(item.rank, item.error);
-  if (item.what != What::frame || item.number >= memory_.layout().inward || item.at != sizeof(Prefix) ||
+  if (item.what == ItemKind::lost) return events.lost(item.rank, item.error);
+  if (item.what != ItemKind::frame || item.number >= memory_.layout().inward || item.at != sizeof(Prefix) ||
       item.bytes < sizeof(Prefix) || item.bytes > memory_.layout().frame)
     return report_wrong();
   (void)events.came(0, memory_.inward(item.number) + item.at, item.bytes - sizeof(Prefix));
   const base::LockIf guard(lock_, threads_);
-  put({.what = What::back, .number = item.number});
+  put({.what = ItemKind::back, .number = item.number});
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (page_.waits.load(std::memory_order_relaxed) != 0) call();
 }

@@ -53,13 +53,13 @@ class RelayCarrier final : public net::Carrier {
 
  private:
   // A buffer that was lent, or was before.
-  struct Lent : net::Buffer {
+  struct LentBuffer : net::Buffer {
     uint32_t number = 0;  // of the buffer, or of the word
     Use use = Use::message;
     bool is_here = false;  // not sent
   };
   // As an Address: its number among these, and the rank.
-  struct Peer {
+  struct RelayPeer {
     std::string address;
     bool announced = false;
   };
@@ -76,16 +76,16 @@ class RelayCarrier final : public net::Carrier {
   const uint32_t place_;
   const bool threads_;
   const uint32_t staged_most_;
-  Memory memory_;
+  RelayMemory memory_;
   RankPage& page_;
   std::unique_ptr<HostProxy> proxy_;  // of the first rank alone
   shm::Bell bell_;
-  RingReader inward_;  // by who polls alone
+  ItemRingReader inward_;  // by who polls alone
   bool wrong_ = false;
   mutable base::Lock lock_;  // of what follows
-  RingWriter outward_;
-  std::vector<Peer> hosts_;
-  std::deque<Lent> lent_;
+  ItemRingWriter outward_;
+  std::vector<RelayPeer> hosts_;
+  std::deque<LentBuffer> lent_;
   net::Buffer* free_ = nullptr;
   uint32_t staged_ = 0;  // lent for staging, and not sent
   uint32_t sent_ = 0;    // frames given to the host proxy

@@ -32,15 +32,15 @@ constexpr size_t spare_most = 4;
 
 }  // namespace
 
-HostProxy::HostProxy(const Memory& memory, std::vector<int> here, const Make& make, std::function<void(int)> wake)
+HostProxy::HostProxy(const RelayMemory& memory, std::vector<int> here, const Make& make, std::function<void(int)> wake)
     : memory_(memory),
       here_(std::move(here)),
       wake_(std::move(wake)),
       places_(memory.layout().places),
-      frames_(std::make_unique<Outgoing[]>(memory.layout().outward)),
-      words_(std::make_unique<Outgoing[]>(size_t{memory.layout().places} * words_of_rank)),
+      frames_(std::make_unique<OutgoingFrame[]>(memory.layout().outward)),
+      words_(std::make_unique<OutgoingFrame[]>(size_t{memory.layout().places} * words_of_rank)),
       holders_(memory.layout().inward) {
-  const Layout& layout = memory.layout();
+  const RelayLayout& layout = memory.layout();
   memory.reserve(layout.inward_at, layout.inward * size_t{layout.inward_stride});
   for (uint32_t place = 0; place < layout.places; ++place) {
     RankPage& page = memory.page(place);
@@ -75,7 +75,7 @@ HostProxy::~HostProxy() {
     pthread_join(thread_, nullptr);
   }
   for (const Place& place : places_) {
-    for (const Kept& kept : place.waiting) drop(kept);
+    for (const WaitingFrame& kept : place.waiting) drop(kept);
   }
   for (unsigned char* memory : spare_) munmap(memory, memory_.layout().frame);
 }
@@ -146,7 +146,7 @@ void HostProxy::sleep() {
 bool HostProxy::take_from_ranks() {
   bool moved = false;
   for (uint32_t place = 0; place < places_.size(); ++place) {
-    RingReader& ring = places_[place].outward;
+    ItemRingReader& ring = places_[place].outward;
     Item item;
     for (uint32_t taken = 0; taken < outward_room && ring.read(item); ++taken) {
       moved = true;
@@ -161,16 +161,17 @@ bool HostProxy::take_from_ranks() {
 // false: a correct rank sends nothing like that.
 bool HostProxy::take(uint32_t place, const Item& item) {
   switch (item.what) {
-    case What::frame:
+    case ItemKind::frame:
       return item.number < memory_.layout().outward && memory_.belongs_to(place, item.number) &&
              take_frame(place, item, frames_[item.number], memory_.outward(item.number),
                         memory_.layout().outward_stride);
-    case What::word:
-      return item.number < words_of_rank && take_frame(place, item, word_of(place, item.number),
-                                                       memory_.page(place).words[item.number].bytes, sizeof(Word));
-    case What::host:
+    case ItemKind::word:
+      return item.number < words_of_rank &&
+             take_frame(place, item, word_of(place, item.number), memory_.page(place).words[item.number].bytes,
+                        sizeof(ControlFrame));
+    case ItemKind::host:
       return take_host(place, item);
-    case What::back:
+    case ItemKind::back:
       return take_back(place, item);
     default:
       return false;
@@ -193,7 +194,8 @@ bool HostProxy::take_host(uint32_t place, const Item& item) {
   return true;
 }
 
-bool HostProxy::take_frame(uint32_t place, const Item& item, Outgoing& out, const unsigned char* memory, size_t room) {
+bool HostProxy::take_frame(uint32_t place, const Item& item, OutgoingFrame& out, const unsigned char* memory,
+                           size_t room) {
   const std::vector<net::Address>& hosts = places_[place].hosts;
   if (out.in_flight || item.host >= hosts.size() || item.at > room || item.bytes > room - item.at ||
       item.bytes < sizeof(Prefix) || item.bytes > memory_.layout().frame)
@@ -209,7 +211,7 @@ bool HostProxy::take_frame(uint32_t place, const Item& item, Outgoing& out, cons
   return true;
 }
 
-void HostProxy::post(Outgoing& out) {
+void HostProxy::post(OutgoingFrame& out) {
   const int error = carrier_->send(0, &out.buffer, out.start, out.bytes, out.to);
   if (error == EAGAIN) {
     unsent_.push_back(&out);
@@ -220,16 +222,16 @@ void HostProxy::post(Outgoing& out) {
 
 // One that does not go, as while a connection is being made, does not keep others.
 bool HostProxy::post_again() {
-  const std::vector<Outgoing*> again = std::exchange(unsent_, {});
-  for (Outgoing* out : again) post(*out);
+  const std::vector<OutgoingFrame*> again = std::exchange(unsent_, {});
+  for (OutgoingFrame* out : again) post(*out);
   return unsent_.size() < again.size();
 }
 
 void HostProxy::sent(uint32_t /*lane*/, net::Buffer* buffer, int error) {
-  end(*reinterpret_cast<Outgoing*>(buffer), error);
+  end(*reinterpret_cast<OutgoingFrame*>(buffer), error);
 }
 
-void HostProxy::end(Outgoing& out, int error) {
+void HostProxy::end(OutgoingFrame& out, int error) {
   out.in_flight = false;
   --in_flight_;
   RankPage& page = memory_.page(out.place);
@@ -239,7 +241,7 @@ void HostProxy::end(Outgoing& out, int error) {
   } else {
     page.word_in_use[static_cast<size_t>(&out - &words_[0]) % words_of_rank].store(0, std::memory_order_release);
   }
-  if (error != 0) tell(out.place, {.what = What::lost, .rank = out.rank, .error = error});
+  if (error != 0) tell(out.place, {.what = ItemKind::lost, .rank = out.rank, .error = error});
 }
 
 bool HostProxy::find_place(const unsigned char* frame, size_t bytes, uint32_t& place) {
@@ -287,8 +289,8 @@ net::Events::Came HostProxy::came(uint32_t /*lane*/, const unsigned char* frame,
   return Came::in_turn;
 }
 
-HostProxy::Kept HostProxy::keep(const unsigned char* frame, size_t bytes) {
-  Kept kept{nullptr, bytes};
+HostProxy::WaitingFrame HostProxy::keep(const unsigned char* frame, size_t bytes) {
+  WaitingFrame kept{nullptr, bytes};
   if (!kept.is_mapped()) {
     kept.memory = new (std::nothrow) unsigned char[bytes];
   } else if (!spare_.empty()) {
@@ -308,7 +310,7 @@ HostProxy::Kept HostProxy::keep(const unsigned char* frame, size_t bytes) {
   return kept;
 }
 
-void HostProxy::drop(const Kept& kept) {
+void HostProxy::drop(const WaitingFrame& kept) {
   if (!kept.is_mapped()) {
     delete[] kept.memory;
   } else if (spare_.size() < spare_most) {
@@ -321,7 +323,7 @@ void HostProxy::drop(const Kept& kept) {
 void HostProxy::hand_in(uint32_t place, uint32_t number, uint32_t bytes) {
   ++places_[place].held;
   holders_[number] = place + 1;
-  tell(place, {.what = What::frame, .number = number, .at = sizeof(Prefix), .bytes = bytes});
+  tell(place, {.what = ItemKind::frame, .number = number, .at = sizeof(Prefix), .bytes = bytes});
 }
 
 bool HostProxy::take_back(uint32_t place, const Item& item) {
@@ -334,7 +336,7 @@ bool HostProxy::take_back(uint32_t place, const Item& item) {
     carrier_->renew(frame);
     return true;
   }
-  const Kept next = from.waiting.front();
+  const WaitingFrame next = from.waiting.front();
   const auto bytes = static_cast<uint32_t>(next.bytes);
   std::memcpy(frame, next.memory, bytes);
   from.waiting.pop_front();

@@ -30,7 +30,7 @@ class HostProxy final : private net::Events {
 
   // For the ranks `here`, in the order of their places. `wake` ends the sleep of a place. Ends the job with a message
   // when it cannot speak.
-  HostProxy(const Memory& memory, std::vector<int> here, const Make& make, std::function<void(int place)> wake);
+  HostProxy(const RelayMemory& memory, std::vector<int> here, const Make& make, std::function<void(int place)> wake);
   ~HostProxy();
 
   void start();  // its thread
@@ -40,7 +40,7 @@ class HostProxy final : private net::Events {
 
  private:
   // A frame that goes out.
-  struct Outgoing {
+  struct OutgoingFrame {
     net::Buffer buffer;  // the carrier knows the frame by it
     bool in_flight = false;
     uint32_t place = 0;
@@ -51,19 +51,19 @@ class HostProxy final : private net::Events {
   };
   // A frame that waits for a buffer. Large ones are pages of their own: the memory goes when the frame does, but for
   // that of a few, which others take.
-  struct Kept {
+  struct WaitingFrame {
     unsigned char* memory;
     size_t bytes;
     bool is_mapped() const { return bytes > 4096; }
   };
   struct Place {
-    RingReader outward;
-    RingWriter inward;
+    ItemRingReader outward;
+    ItemRingWriter inward;
     std::vector<net::Address> hosts;
-    uint32_t held = 0;         // buffers that came in
-    std::deque<Kept> waiting;  // frames for which it holds too many
-    std::deque<Item> late;     // found its ring full
-    bool wrong = false;        // and reported
+    uint32_t held = 0;                 // buffers that came in
+    std::deque<WaitingFrame> waiting;  // frames for which it holds too many
+    std::deque<Item> late;             // found its ring full
+    bool wrong = false;                // and reported
   };
 
   Came came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
@@ -73,30 +73,30 @@ class HostProxy final : private net::Events {
   bool take_from_ranks();
   bool take(uint32_t place, const Item& item);
   bool take_host(uint32_t place, const Item& item);
-  bool take_frame(uint32_t place, const Item& item, Outgoing& out, const unsigned char* memory, size_t room);
+  bool take_frame(uint32_t place, const Item& item, OutgoingFrame& out, const unsigned char* memory, size_t room);
   bool take_back(uint32_t place, const Item& item);
-  void post(Outgoing& out);
+  void post(OutgoingFrame& out);
   bool post_again();
-  void end(Outgoing& out, int error);
-  Kept keep(const unsigned char* frame, size_t bytes);
-  void drop(const Kept& kept);
+  void end(OutgoingFrame& out, int error);
+  WaitingFrame keep(const unsigned char* frame, size_t bytes);
+  void drop(const WaitingFrame& kept);
   void hand_in(uint32_t place, uint32_t number, uint32_t bytes);
   void tell(uint32_t place, const Item& item);
   bool tell_late();
   void report_wrong(uint32_t place);
   bool find_place(const unsigned char* frame, size_t bytes, uint32_t& place);
-  Outgoing& word_of(uint32_t place, uint32_t number) { return words_[place * words_of_rank + number]; }
+  OutgoingFrame& word_of(uint32_t place, uint32_t number) { return words_[place * words_of_rank + number]; }
 
-  const Memory& memory_;
+  const RelayMemory& memory_;
   const std::vector<int> here_;
   const std::function<void(int)> wake_;
   shm::Bell bell_;
   std::vector<Place> places_;
-  std::unique_ptr<Outgoing[]> frames_;  // by buffer
-  std::unique_ptr<Outgoing[]> words_;   // by place
-  std::vector<uint32_t> holders_;       // of buffers that come in: a place and one more; 0: the carrier
-  std::vector<Outgoing*> unsent_;       // that the carrier would not take yet
-  std::vector<unsigned char*> spare_;   // pages for large frames that wait
+  std::unique_ptr<OutgoingFrame[]> frames_;  // by buffer
+  std::unique_ptr<OutgoingFrame[]> words_;   // by place
+  std::vector<uint32_t> holders_;            // of buffers that come in: a place and one more; 0: the carrier
+  std::vector<OutgoingFrame*> unsent_;       // that the carrier would not take yet
+  std::vector<unsigned char*> spare_;        // pages for large frames that wait
   std::map<std::string, net::Address> hosts_;
   uint32_t in_flight_ = 0;
   uint32_t late_ = 0;  // items

@@ -26,8 +26,8 @@ constexpr size_t to_pages(size_t bytes) {
 
 }  // namespace
 
-Layout layout_for(int places, HostBuffers buffers) {
-  Layout layout{};
+RelayLayout layout_for(int places, HostBuffers buffers) {
+  RelayLayout layout{};
   layout.places = static_cast<uint32_t>(places);
   layout.staged = static_cast<uint32_t>(buffers.count);
   layout.outward = layout.staged + std::max(for_messages, layout.places);
@@ -47,7 +47,7 @@ Layout layout_for(int places, HostBuffers buffers) {
   return layout;
 }
 
-Memory::Memory(const base::Descriptor& segment, size_t offset, const Layout& layout)
+RelayMemory::RelayMemory(const base::Descriptor& segment, size_t offset, const RelayLayout& layout)
     : segment_(segment), offset_(offset), layout_(layout) {
   void* const mapped = mmap(nullptr, layout.total, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, segment.needed(),
                             static_cast<off_t>(offset));
@@ -61,11 +61,11 @@ Memory::Memory(const base::Descriptor& segment, size_t offset, const Layout& lay
   reserve(0, layout.outward_at);
 }
 
-Memory::~Memory() {
+RelayMemory::~RelayMemory() {
   munmap(memory_, layout_.total);
 }
 
-void Memory::reserve(size_t at, size_t bytes) const {
+void RelayMemory::reserve(size_t at, size_t bytes) const {
   if (boot::reserve_segment(segment_.needed(), offset_ + at, bytes)) return;
   fail_for_good({.cause = "cannot reserve " + std::to_string((bytes + 1023) >> 10) +
                           " KiB of shared memory for messages between hosts",
@@ -74,7 +74,7 @@ void Memory::reserve(size_t at, size_t bytes) const {
 }
 
 // The lowest that is free, so that no more of them get memory than are in use at a time.
-bool Memory::claim(uint32_t place, uint32_t first, uint32_t end, uint32_t& number) const {
+bool RelayMemory::claim(uint32_t place, uint32_t first, uint32_t end, uint32_t& number) const {
   for (number = first; number < end; ++number) {
     std::atomic<uint32_t>& word = owner(number);
     uint32_t before = word.load(std::memory_order_relaxed);
@@ -92,7 +92,7 @@ bool Memory::claim(uint32_t place, uint32_t first, uint32_t end, uint32_t& numbe
   return false;
 }
 
-void Memory::free(uint32_t number) const {
+void RelayMemory::free(uint32_t number) const {
   head().taken.fetch_sub(1, std::memory_order_relaxed);
   owner(number).store(reserved, std::memory_order_release);
 }

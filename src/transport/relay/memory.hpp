@@ -45,19 +45,19 @@ inline constexpr uint32_t credits = 8;    // of a pair of ranks
 static_assert(frames_most + words_of_rank + held_most + 1 <= outward_room);
 
 // A frame of flow control, with its prefix in front.
-struct Word {
+struct ControlFrame {
   unsigned char bytes[64];
 };
-static_assert(sizeof(Word) >= sizeof(Prefix) + sizeof(net::Header));
+static_assert(sizeof(ControlFrame) >= sizeof(Prefix) + sizeof(net::Header));
 
 struct alignas(4096) RankPage {
-  RingControl outward;
-  RingControl inward;
+  ItemRingControl outward;
+  ItemRingControl inward;
   alignas(64) std::atomic<uint32_t> sent;  // frames of the rank that the host proxy is done with; by the host proxy
   std::atomic<uint32_t> waits;             // frames wait for buffers of the rank to come back; by the host proxy
   std::atomic<uint32_t> address_in_use;    // set by the rank, cleared by the host proxy
   std::atomic<uint32_t> word_in_use[words_of_rank];  // likewise
-  alignas(64) Word words[words_of_rank];
+  alignas(64) ControlFrame words[words_of_rank];
   Item outward_items[outward_room];
   Item inward_items[inward_room];
   char address[address_most];
@@ -78,7 +78,7 @@ static_assert(sizeof(Head) == 4096);
 // The prefix of a frame that goes out lies right in front of net::Buffer::bytes.
 inline constexpr size_t before_frame = 64;
 
-struct Layout {
+struct RelayLayout {
   uint32_t places;
   uint32_t outward;         // buffers,
   uint32_t staged;          // of which the first are for large messages
@@ -95,18 +95,18 @@ struct Layout {
   size_t total;
 };
 // For so many ranks of a host and so many buffers for their large messages.
-Layout layout_for(int places, HostBuffers buffers);
+RelayLayout layout_for(int places, HostBuffers buffers);
 
 // A process's view of it.
-class Memory {
+class RelayMemory {
  public:
   // `offset` in the segment. Ends the job with a message when there is no address space or memory.
-  Memory(const base::Descriptor& segment, size_t offset, const Layout& layout);
-  ~Memory();
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
+  RelayMemory(const base::Descriptor& segment, size_t offset, const RelayLayout& layout);
+  ~RelayMemory();
+  RelayMemory(const RelayMemory&) = delete;
+  RelayMemory& operator=(const RelayMemory&) = delete;
 
-  const Layout& layout() const { return layout_; }
+  const RelayLayout& layout() const { return layout_; }
   Head& head() const { return *reinterpret_cast<Head*>(memory_); }
   RankPage& page(uint32_t place) const { return reinterpret_cast<RankPage*>(memory_ + layout_.pages_at)[place]; }
   unsigned char* outward(uint32_t number) const {
@@ -137,7 +137,7 @@ class Memory {
 
   const base::Descriptor segment_;
   const size_t offset_;
-  const Layout layout_;
+  const RelayLayout layout_;
   unsigned char* memory_;
 };
 

@@ -16,7 +16,7 @@
 namespace weft::transport::relay {
 
 // Of a rank's ring to the host proxy, and of the host proxy's to a rank.
-enum class What : uint32_t {
+enum class ItemKind : uint32_t {
   none = 0,
   frame = 1,  // both: in buffer `number`, from `at` on; outward for `rank` at `host` of the rank's own count
   word = 2,   // outward: likewise, in the rank's own page
@@ -26,7 +26,7 @@ enum class What : uint32_t {
 };
 
 struct Item {
-  What what = What::none;
+  ItemKind what = ItemKind::none;
   uint32_t number = 0;
   uint32_t at = 0;
   uint32_t bytes = 0;
@@ -37,16 +37,16 @@ struct Item {
 };
 static_assert(sizeof(Item) == 32);
 
-struct RingControl {
+struct ItemRingControl {
   alignas(64) std::atomic<uint32_t> written;
   alignas(64) std::atomic<uint32_t> taken;
 };
-static_assert(sizeof(RingControl) == 128);
+static_assert(sizeof(ItemRingControl) == 128);
 
 // `room` is a power of two.
-class RingWriter {
+class ItemRingWriter {
  public:
-  void open(RingControl& control, Item* items, uint32_t room) {
+  void open(ItemRingControl& control, Item* items, uint32_t room) {
     control_ = &control;
     items_ = items;
     room_ = room;
@@ -66,15 +66,15 @@ class RingWriter {
   }
 
  private:
-  RingControl* control_ = nullptr;
+  ItemRingControl* control_ = nullptr;
   Item* items_ = nullptr;
   uint32_t room_ = 0;
   uint32_t written_ = 0;
 };
 
-class RingReader {
+class ItemRingReader {
  public:
-  void open(RingControl& control, const Item* items, uint32_t room) {
+  void open(ItemRingControl& control, const Item* items, uint32_t room) {
     control_ = &control;
     items_ = items;
     room_ = room;
@@ -92,7 +92,7 @@ class RingReader {
   bool is_damaged() const { return control_->written.load(std::memory_order_relaxed) - taken_ > room_; }
 
  private:
-  RingControl* control_ = nullptr;
+  ItemRingControl* control_ = nullptr;
   const Item* items_ = nullptr;
   uint32_t room_ = 0;
   uint32_t taken_ = 0;
