@@ -34,9 +34,9 @@ class Huge : public ::testing::Test {
   void TearDown() override { close(fd); }
 
   const int fd = memfd_create("weft-test", MFD_CLOEXEC);
-  const Layout layout = layout_for(2);
+  const SegmentLayout layout = layout_for(2);
   Control control{};
-  Memory owner{layout, 0, fd};
+  SegmentMemory owner{layout, 0, fd};
 };
 
 TEST_F(Huge, PagesAreReservedReachedByPeersAndGivenBack) {

@@ -21,7 +21,7 @@ TEST(Slots, FollowEachOtherWithoutGapOrOverlap) {
   uint64_t at = 0;
   for (uint32_t log2 = slots.least_log2; log2 <= Slots::most_log2; ++log2) {
     for (uint32_t i = 0; i < Slots::of_each_size; ++i) {
-      const Slot slot = slots.slot(log2, i);
+      const MemorySlot slot = slots.slot(log2, i);
       ASSERT_EQ(slot.begin, at);
       ASSERT_EQ(slot.bytes, uint64_t{1} << log2);
       at += slot.bytes;
@@ -36,9 +36,9 @@ TEST(Slots, EachByteTellsItsSlot) {
     const Slots slots{least};
     for (int i = 0; i < 100000; ++i) {
       const auto log2 = static_cast<uint32_t>(least + random() % (Slots::most_log2 - least + 1));
-      const Slot slot = slots.slot(log2, static_cast<uint32_t>(random() % Slots::of_each_size));
+      const MemorySlot slot = slots.slot(log2, static_cast<uint32_t>(random() % Slots::of_each_size));
       for (const uint64_t inside : {uint64_t{0}, slot.bytes - 1, random() % slot.bytes}) {
-        const Slot found = slots.slot_of(slot.begin + inside);
+        const MemorySlot found = slots.slot_of(slot.begin + inside);
         ASSERT_EQ(found.begin, slot.begin);
         ASSERT_EQ(found.bytes, slot.bytes);
       }

@@ -40,7 +40,7 @@ struct Host {
     EXPECT_EQ(pwrite(segment, &word, sizeof word, static_cast<off_t>(at)), static_cast<ssize_t>(sizeof word));
   }
 
-  Layout layout{};
+  SegmentLayout layout{};
   const int places;
   const int segment;
 };

@@ -150,7 +150,7 @@ const char* way_to_force(const std::vector<Ways>& ways) {
 
 // The memory of cells under the settings in force.
 struct CellMemory {
-  transport::shm::Layout layout = transport::shm::layout_for(2);
+  transport::shm::SegmentLayout layout = transport::shm::layout_for(2);
   bool shared = transport::minimum_memory();
 };
 

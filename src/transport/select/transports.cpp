@@ -101,7 +101,7 @@ void Transports::open(const HostOpening& opening) {
       while (rank < ranks && place_of(rank) != place) ++rank;
       return rank;
     };
-    watch_ = new shm::Watch(opening.place, opening.watched, opening.places, opening.segment, rank_at);
+    watch_ = new shm::ProcessWatch(opening.place, opening.watched, opening.places, opening.segment, rank_at);
   }
   Transport* const seen = mock::wrap_if_asked(memory_);
   if (seen == memory_) inlined_ = memory_;

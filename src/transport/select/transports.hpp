@@ -28,7 +28,7 @@ class Lifelines;
 }  // namespace net
 namespace shm {
 class OtherJobs;
-class Watch;
+class ProcessWatch;
 }  // namespace shm
 
 // The size, which boot::join() asks for, of the shared memory of so many ranks of a host.
@@ -128,7 +128,7 @@ class Transports {
   shm::OtherJobs* other_jobs_ = nullptr;  // in the list itself
   net::FarJobs* far_jobs_ = nullptr;      // likewise, since the first
   net::Lifelines* lifelines_ = nullptr;   // nullptr: there are no other hosts, or they are not watched
-  shm::Watch* watch_ = nullptr;           // nullptr: the launcher watches
+  shm::ProcessWatch* watch_ = nullptr;    // nullptr: the launcher watches
   int rank_ = 0, ranks_ = 1, place_ = 0;
   LaneMap lanes_;
 };

@@ -14,7 +14,7 @@
 
 namespace weft::transport::shm {
 
-void Large::open(const base::Descriptor& file, uint64_t offset, Slots slots, Pages pages) {
+void Large::open(const base::Descriptor& file, uint64_t offset, Slots slots, LargePages pages) {
   std::lock_guard guard(mutex_);
   offset_ = offset;
   slots_ = slots;
@@ -35,13 +35,13 @@ void* Large::allocate(size_t bytes, size_t alignment) {
     return nullptr;
   }
   const auto number = static_cast<uint32_t>(std::countr_one(used_[log2]));
-  const Slot slot = slots_.slot(log2, number);
-  const int flags = MAP_SHARED | (pages_ == Pages::untouched ? MAP_NORESERVE : 0);
+  const MemorySlot slot = slots_.slot(log2, number);
+  const int flags = MAP_SHARED | (pages_ == LargePages::untouched ? MAP_NORESERVE : 0);
   void* const memory = base::map_aligned(bytes, alignment, flags, file_.needed(), offset_ + slot.begin);
   if (memory == MAP_FAILED) return nullptr;
   const auto at = reinterpret_cast<uintptr_t>(memory);
   used_[log2] |= uint64_t{1} << number;
-  pieces_.emplace(at, Piece{slot.begin, bytes, log2, number});
+  pieces_.emplace(at, LargePiece{slot.begin, bytes, log2, number});
   low_.store(std::min(low_.load(std::memory_order_relaxed), at), std::memory_order_relaxed);
   high_.store(std::max(high_.load(std::memory_order_relaxed), at + bytes), std::memory_order_relaxed);
   return memory;
@@ -51,12 +51,12 @@ size_t Large::release(void* memory) {
   std::lock_guard guard(mutex_);
   const auto found = pieces_.find(reinterpret_cast<uintptr_t>(memory));
   if (found == pieces_.end()) return 0;
-  const Piece piece = found->second;
+  const LargePiece piece = found->second;
   pieces_.erase(found);
   const int fd = file_.number();
   // The kernel takes the reservation of a huge page back with the page alone: one that was never touched must be there
   // before the hole is made.
-  if (pages_ == Pages::reserved_huge) (void)boot::reserve_segment(fd, offset_ + piece.slot, piece.bytes);
+  if (pages_ == LargePages::reserved_huge) (void)boot::reserve_segment(fd, offset_ + piece.slot, piece.bytes);
   // Peers may have it mapped still: only the hole gives the pages back.
   (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_ + piece.slot),
                   static_cast<off_t>(piece.bytes));

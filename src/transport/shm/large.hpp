@@ -21,10 +21,10 @@ namespace weft::transport::shm {
 class Large {
  public:
   // Explicit huge pages are reserved when they are mapped, so that touching them cannot fail.
-  enum class Pages : uint8_t { untouched, reserved_huge };
+  enum class LargePages : uint8_t { untouched, reserved_huge };
 
   // The slots begin `offset` bytes into the file behind `file`; nothing can be allocated before this.
-  void open(const base::Descriptor& file, uint64_t offset, Slots slots = {}, Pages pages = Pages::untouched);
+  void open(const base::Descriptor& file, uint64_t offset, Slots slots = {}, LargePages pages = LargePages::untouched);
   ~Large();
 
   // Of whole pages of the file, at a multiple of `alignment`, a power of two of at least such a page. nullptr with
@@ -42,7 +42,7 @@ class Large {
   }
 
  private:
-  struct Piece {
+  struct LargePiece {
     uint64_t slot;  // begins here, behind the first
     size_t bytes;
     uint32_t log2;
@@ -53,11 +53,11 @@ class Large {
   base::Descriptor file_;
   uint64_t offset_ = 0;
   Slots slots_;
-  Pages pages_ = Pages::untouched;
+  LargePages pages_ = LargePages::untouched;
   std::atomic<uintptr_t> low_ = UINTPTR_MAX;  // no piece ever began below, or ended above
   std::atomic<uintptr_t> high_ = 0;
   mutable std::mutex mutex_;  // of the rest
-  std::map<uintptr_t, Piece> pieces_;
+  std::map<uintptr_t, LargePiece> pieces_;
   uint64_t used_[Slots::most_log2 + 1] = {};  // by size, a bit for each slot
 };
 

@@ -81,8 +81,8 @@ constexpr size_t from_page = 2048;
 
 }  // namespace
 
-Layout layout_for(int ranks) {
-  Layout layout{};
+SegmentLayout layout_for(int ranks) {
+  SegmentLayout layout{};
   const size_t ring = std::bit_ceil(value_of(ring_bytes, 64 << 10));
   layout.ring_cells_log2 = static_cast<uint32_t>(std::countr_zero(ring / cell_bytes));
   const bool shares = minimum_memory();

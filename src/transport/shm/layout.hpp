@@ -61,7 +61,7 @@ struct Control {
 };
 static_assert(sizeof(Control) <= 4096);
 
-struct Layout {
+struct SegmentLayout {
   size_t released_offset;  // in a rank's region: a word for each staging buffer (StagingPool), as a rule in the control
                            // page
   size_t rings_offset;     // in a rank's region
@@ -101,7 +101,7 @@ struct Layout {
 };
 
 // The layout of a job of `ranks` ranks under the settings in force, which are the same for all ranks of a job.
-Layout layout_for(int ranks);
+SegmentLayout layout_for(int ranks);
 
 // layout_for(ranks).total, for boot::join.
 size_t segment_bytes(int ranks);

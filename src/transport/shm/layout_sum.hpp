@@ -16,7 +16,7 @@
 namespace weft::transport::shm {
 
 // Of a rank's part, which does not depend on the number of ranks; not 0.
-constexpr uint32_t sum_of(const Layout& layout) {
+constexpr uint32_t sum_of(const SegmentLayout& layout) {
   uint64_t sum = 0xcbf29ce484222325;  // FNV-1a
   for (const uint64_t part :
        {uint64_t{layout.released_offset}, uint64_t{layout.rings_offset}, uint64_t{layout.staging_offset},

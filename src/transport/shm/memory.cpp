@@ -28,7 +28,7 @@ std::string reason_of(int error) {
 }
 
 // A rank's heap, as much of it as there is address space for. nullptr with errno: none.
-char* map_heap_of(const Layout& layout, int place, int fd, size_t& bytes) {
+char* map_heap_of(const SegmentLayout& layout, int place, int fd, size_t& bytes) {
   constexpr size_t least = size_t{1} << 20;
   bytes = layout.heap;
   void* const heap = base::reserve_address_space(bytes, least, [&](size_t some) {
@@ -52,13 +52,13 @@ Slots slots_of_huge(size_t page) {
 
 // ---- Our own
 
-Memory::~Memory() {
+SegmentMemory::~SegmentMemory() {
   if (mapped_heap_ != nullptr) munmap(mapped_heap_, mapped_bytes_);
   if (first_line_ != nullptr) munmap(first_line_, sizeof *first_line_);
-  for (HugePages& huge : huge_) huge.file.close();
+  for (HugePageFile& huge : huge_) huge.file.close();
 }
 
-bool Memory::open() {
+bool SegmentMemory::open() {
   std::lock_guard guard(mutex_);
   if (first_line_ == nullptr) {
     void* const head =
@@ -75,21 +75,21 @@ bool Memory::open() {
   return true;
 }
 
-void* Memory::allocate(size_t bytes, size_t alignment) {
+void* SegmentMemory::allocate(size_t bytes, size_t alignment) {
   return open() ? heap_.allocate(bytes, alignment, Heap::Pages::reserved) : nullptr;
 }
 
 // nullptr with errno: the system has no such pages, or we have files of other sizes already.
-Memory::HugePages* Memory::huge_pages(size_t page) {
+SegmentMemory::HugePageFile* SegmentMemory::huge_pages(size_t page) {
   std::lock_guard guard(mutex_);
-  for (HugePages& huge : huge_) {
+  for (HugePageFile& huge : huge_) {
     if (huge.page == page) return &huge;
     if (huge.page != 0) continue;
     const Slots slots = slots_of_huge(page);
     const int made = boot::create_huge_file(page, slots.total());
     if (made < 0) return nullptr;
     huge.file = {made, "huge pages"};
-    huge.pieces.open(huge.file, 0, slots, Large::Pages::reserved_huge);
+    huge.pieces.open(huge.file, 0, slots, Large::LargePages::reserved_huge);
     huge.page = page;
     struct stat file = {};
     if (control_ != nullptr && fstat(made, &file) == 0) {
@@ -106,8 +106,8 @@ Memory::HugePages* Memory::huge_pages(size_t page) {
   return nullptr;
 }
 
-void* Memory::find_huge(size_t& bytes, const pages::Plan& plan) {
-  HugePages* const huge = huge_pages(plan.huge);
+void* SegmentMemory::find_huge(size_t& bytes, const pages::Plan& plan) {
+  HugePageFile* const huge = huge_pages(plan.huge);
   if (huge == nullptr) return nullptr;
   const size_t whole = base::to_multiple(bytes, plan.huge);
   void* const memory = huge->pieces.allocate(whole, std::max(plan.alignment, plan.huge));
@@ -116,7 +116,7 @@ void* Memory::find_huge(size_t& bytes, const pages::Plan& plan) {
 }
 
 // Large pieces are mapped by themselves: the heap is for many small ones, which peers map all at once.
-void* Memory::find_room(size_t& bytes, const pages::Plan& plan, pages::Grant& grant) {
+void* SegmentMemory::find_room(size_t& bytes, const pages::Plan& plan, pages::Grant& grant) {
   bytes = base::to_multiple(bytes, pages::base_page);
   if (!promises_.make(bytes, grant.problem)) return nullptr;
   void* memory = nullptr;
@@ -131,7 +131,7 @@ void* Memory::find_room(size_t& bytes, const pages::Plan& plan, pages::Grant& gr
   return nullptr;
 }
 
-pages::Grant Memory::grant(size_t bytes, const pages::Wish& wish) {
+pages::Grant SegmentMemory::grant(size_t bytes, const pages::Wish& wish) {
   pages::Grant grant;
   pages::Plan plan;
   bytes = std::max<size_t>(bytes, 1);
@@ -164,7 +164,7 @@ pages::Grant Memory::grant(size_t bytes, const pages::Wish& wish) {
 }
 
 // One rank of a host speaks: the others would say the same.
-void Memory::say_once(const pages::Wish& wish, const pages::Grant& grant) {
+void SegmentMemory::say_once(const pages::Wish& wish, const pages::Grant& grant) {
   if (first_line_->fell_back.exchange(1, std::memory_order_relaxed) != 0) return;
   base::warn({.cause = "memory is not as wished (affinity " + pages::shown_affinity(wish.affinity, wish.node) +
                        ", policy " + pages::shown_policy(wish.policy) + ", page size " + pages::shown_page(wish.page) +
@@ -172,7 +172,7 @@ void Memory::say_once(const pages::Wish& wish, const pages::Grant& grant) {
               .remedy = "see weft info memory; the policy Mandatory makes this an error"});
 }
 
-bool Memory::granted(const void* memory, pages::Grant& grant) {
+bool SegmentMemory::granted(const void* memory, pages::Grant& grant) {
   const auto at = reinterpret_cast<uintptr_t>(memory);
   {
     std::lock_guard guard(mutex_);
@@ -186,7 +186,7 @@ bool Memory::granted(const void* memory, pages::Grant& grant) {
   return key_of(memory, 1) != MemoryRef::no_key;
 }
 
-bool Memory::release(void* memory) {
+bool SegmentMemory::release(void* memory) {
   {
     std::lock_guard guard(mutex_);
     const auto found = known_.find(reinterpret_cast<uintptr_t>(memory));
@@ -206,10 +206,10 @@ bool Memory::release(void* memory) {
     return true;
   }
   return std::any_of(std::begin(huge_), std::begin(huge_) + any_huge_.load(std::memory_order_relaxed),
-                     [&](HugePages& huge) { return huge.pieces.release(memory) != 0; });
+                     [&](HugePageFile& huge) { return huge.pieces.release(memory) != 0; });
 }
 
-uint64_t Memory::huge_key_of(const void* address, size_t bytes) const {
+uint64_t SegmentMemory::huge_key_of(const void* address, size_t bytes) const {
   for (size_t i = 0; i < most_huge_files; ++i) {
     if (const auto at = huge_[i].pieces.file_offset(address, bytes)) return huge_key | i << huge_file_shift | *at;
   }
@@ -249,7 +249,7 @@ char* PeerMemory::find_apart(uint64_t key, size_t bytes) {
 
 // A slot once mapped stays right whatever the peer allocates there: its pages are the peer's in any case.
 char* PeerMemory::find_in_slot(int file, uint64_t first, Slots slots, uint64_t key, uint64_t at, size_t bytes) {
-  const Slot slot = slots.slot_of(at);
+  const MemorySlot slot = slots.slot_of(at);
   const uint64_t inside = at - slot.begin;
   if (bytes > slot.bytes - inside) return nullptr;
   auto& [memory, size] = slots_[key - inside];

@@ -26,12 +26,12 @@ struct RankStatus;
 
 namespace weft::transport::shm {
 
-class Memory {
+class SegmentMemory {
  public:
   // The memory belongs to the rank at `place` of this segment.
-  Memory(const Layout& layout, int place, const base::Descriptor& segment)
+  SegmentMemory(const SegmentLayout& layout, int place, const base::Descriptor& segment)
       : layout_(layout), place_(place), segment_(segment) {}
-  ~Memory();
+  ~SegmentMemory();
   void publish_in(Control* control) { control_ = control; }
 
   // See Transport. Thread-safe.
@@ -48,12 +48,12 @@ class Memory {
   }
 
  private:
-  struct HugePages {
+  struct HugePageFile {
     size_t page = 0;  // 0: not made yet
     base::Descriptor file;
     Large pieces;
   };
-  struct Known {
+  struct KnownGrant {
     size_t bytes;
     pages::Grant grant;
   };
@@ -61,11 +61,11 @@ class Memory {
   [[nodiscard]] bool open();  // once; false, with errno: there is no address space
   void* find_huge(size_t& bytes, const pages::Plan& plan);
   void* find_room(size_t& bytes, const pages::Plan& plan, pages::Grant& grant);
-  HugePages* huge_pages(size_t page);
+  HugePageFile* huge_pages(size_t page);
   void say_once(const pages::Wish& wish, const pages::Grant& grant);
   [[gnu::cold]] uint64_t huge_key_of(const void* address, size_t bytes) const;
 
-  const Layout& layout_;
+  const SegmentLayout& layout_;
   int place_;
   base::Descriptor segment_;
   Control* control_ = nullptr;
@@ -78,14 +78,14 @@ class Memory {
   Large large_;
   Promises promises_;
   std::atomic<int> any_huge_ = 0;  // files of huge pages
-  HugePages huge_[most_huge_files];
-  std::map<uintptr_t, Known> known_;  // the wishes, by where their memory begins
+  HugePageFile huge_[most_huge_files];
+  std::map<uintptr_t, KnownGrant> known_;  // the wishes, by where their memory begins
 };
 
 // A peer's memory, mapped piece by piece when it is first used.
 class PeerMemory {
  public:
-  PeerMemory(const Layout& layout, int place, const base::Descriptor& segment, const Control* control)
+  PeerMemory(const SegmentLayout& layout, int place, const base::Descriptor& segment, const Control* control)
       : layout_(layout), place_(place), segment_(segment), control_(control) {}
   ~PeerMemory();
 
@@ -109,7 +109,7 @@ class PeerMemory {
   char* find_in_slot(int file, uint64_t first, Slots slots, uint64_t key, uint64_t at, size_t bytes);
   int huge_file(size_t number, size_t& page);
 
-  const Layout& layout_;
+  const SegmentLayout& layout_;
   int place_;
   base::Descriptor segment_;
   const Control* control_;

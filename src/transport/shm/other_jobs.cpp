@@ -25,7 +25,7 @@ OtherJobs::~OtherJobs() {
 }
 
 bool OtherJobs::add(int first, int places, int segment_fd) {
-  auto job = std::make_unique<Job>();
+  auto job = std::make_unique<OtherJobMemory>();
   job->places = places;
   job->segment = {segment_fd, "the shared memory of another job"};
   job->layout = layout_for(places);
@@ -43,7 +43,7 @@ void OtherJobs::drop(int first) {
   const std::lock_guard guard(mutex_);
   const auto found = jobs_.find(first);
   if (found == jobs_.end()) return;
-  Job& job = *found->second;
+  OtherJobMemory& job = *found->second;
   job.endpoints.clear();
   for (const auto& [place, region] : job.regions) {
     device::unpin(region, job.layout.region);
@@ -74,7 +74,7 @@ void OtherJobs::fail_at(int rank, const char* why, int error) const {
 
 Endpoint* OtherJobs::connect(int rank) {
   const std::lock_guard guard(mutex_);
-  Job& job = *jobs_.at(first_of(rank));
+  OtherJobMemory& job = *jobs_.at(first_of(rank));
   const int place = rank - first_of(rank);
   std::unique_ptr<ShmEndpoint>& known = job.endpoints[place];
   if (known != nullptr) return known.get();

@@ -44,10 +44,10 @@ class OtherJobs final : public Transport {
   Claim* claim(uint32_t slot) override { return home_.claim(slot); }
 
  private:
-  struct Job {
+  struct OtherJobMemory {
     int places;
     base::Descriptor segment;
-    Layout layout;
+    SegmentLayout layout;
     std::unique_ptr<SharedStaging> shared_staging;  // if its ranks share it
     std::map<int, char*> regions;                   // of ranks that were contacted, by place
     std::map<int, std::unique_ptr<ShmEndpoint>> endpoints;
@@ -58,7 +58,7 @@ class OtherJobs final : public Transport {
   ShmTransport& home_;
   int block_;
   mutable std::mutex mutex_;
-  std::map<int, std::unique_ptr<Job>> jobs_;  // by the first rank
+  std::map<int, std::unique_ptr<OtherJobMemory>> jobs_;  // by the first rank
 };
 
 }  // namespace weft::transport::shm

@@ -25,7 +25,7 @@ constexpr uint64_t claimed_by(int place) {
 
 }  // namespace
 
-SharedStaging::SharedStaging(const Layout& layout, const base::Descriptor& segment, int places)
+SharedStaging::SharedStaging(const SegmentLayout& layout, const base::Descriptor& segment, int places)
     : layout_(layout), segment_(segment), places_(places) {
   void* const mapped = mmap(nullptr, layout_.pool, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                             segment_.needed(), static_cast<off_t>(layout_.first_pool));

@@ -27,7 +27,7 @@ namespace weft::transport::shm {
 class SharedStaging {
  public:
   // Of the segment of a job with so many places on the host.
-  SharedStaging(const Layout& layout, const base::Descriptor& segment, int places);
+  SharedStaging(const SegmentLayout& layout, const base::Descriptor& segment, int places);
   ~SharedStaging();
   SharedStaging(const SharedStaging&) = delete;
   SharedStaging& operator=(const SharedStaging&) = delete;
@@ -63,7 +63,7 @@ class SharedStaging {
   void reserve(size_t at, size_t bytes) const;
   void free_lost();
 
-  const Layout& layout_;
+  const SegmentLayout& layout_;
   const base::Descriptor segment_;
   const int places_;
   char* mapped_;

@@ -12,7 +12,7 @@
 
 namespace weft::transport::shm {
 
-struct Slot {
+struct MemorySlot {
   uint64_t begin;  // behind the first slot, bytes
   uint64_t bytes;
 };
@@ -29,12 +29,12 @@ struct Slots {
   }
   constexpr uint64_t total() const { return end_of(most_log2); }
 
-  constexpr Slot slot(uint32_t log2, uint32_t number) const {
+  constexpr MemorySlot slot(uint32_t log2, uint32_t number) const {
     const uint64_t bytes = uint64_t{1} << log2;
     return {end_of(log2) - (of_each_size - number) * bytes, bytes};
   }
   // The slot that a byte is in; `at` is below total().
-  constexpr Slot slot_of(uint64_t at) const {
+  constexpr MemorySlot slot_of(uint64_t at) const {
     const uint64_t least = uint64_t{1} << least_log2;
     const uint64_t bytes = std::bit_floor(at / of_each_size + least);
     const uint64_t first = of_each_size * (bytes - least);  // of this size

@@ -47,7 +47,7 @@ void futex_wake(std::atomic<uint32_t>* word) {
 }
 
 // The first rank to come notes it, the others compare.
-void note_layout(int segment, const Layout& layout) {
+void note_layout(int segment, const SegmentLayout& layout) {
   const uint32_t ours = sum_of(layout);
   const uint32_t noted = noted_layout(segment);
   if (noted == 0) {
@@ -60,7 +60,7 @@ void note_layout(int segment, const Layout& layout) {
 }
 
 // Staging buffers for one message: half of them, or the one that a rank has whatever the others that share them do.
-size_t most_in_a_row(const Layout& layout) {
+size_t most_in_a_row(const SegmentLayout& layout) {
   return layout.pool != 0 ? 1 : (static_cast<size_t>(layout.staging_buffers) + 1) / 2;
 }
 
@@ -96,7 +96,7 @@ ShmTransport::ShmTransport(int place, int places, const base::Descriptor& segmen
   memory_.publish_in(control_);
   for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) {
     char* at = region_ + layout_.rings_offset + lane * layout_.ring_stride(lanes.lanes());
-    rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + Layout::ring_control),
+    rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + SegmentLayout::ring_control),
                       layout_.cells_log2(lanes.lanes()), lane);
   }
   publish_token();
@@ -415,7 +415,7 @@ const char* ShmTransport::cross_memory_state() const {
   }
 }
 
-ShmEndpoint::ShmEndpoint(ShmTransport& owner, const Layout& layout, const base::Descriptor& segment, int place,
+ShmEndpoint::ShmEndpoint(ShmTransport& owner, const SegmentLayout& layout, const base::Descriptor& segment, int place,
                          char* region, SharedStaging* shared)
     : control_(reinterpret_cast<Control*>(region)),
       owner_(owner),
@@ -429,11 +429,11 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, const Layout& layout, const base::
   const uint32_t published = control_->lanes.load(std::memory_order_acquire);
   const uint32_t lanes = published & Control::lanes_mask;
   lanes_ = {lanes - 1, published & Control::spread_all ? ~0u : 0u};
-  rings_ = std::make_unique<Writer[]>(lanes);
+  rings_ = std::make_unique<LaneWriter[]>(lanes);
   const size_t stride = layout.ring_stride(lanes);
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     char* at = region + layout.rings_offset + lane * stride;
-    rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + Layout::ring_control),
+    rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + SegmentLayout::ring_control),
                       layout.cells_log2(lanes));
   }
 }

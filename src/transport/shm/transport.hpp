@@ -31,8 +31,8 @@ class ShmEndpoint final : public Endpoint {
  public:
   // To the rank at `place` of a segment, which may be that of another job; `region` is its part of it, mapped, and
   // `shared` the staging memory of its host's ranks, if they share it.
-  ShmEndpoint(ShmTransport& owner, const Layout& layout, const base::Descriptor& segment, int place, char* region,
-              SharedStaging* shared);
+  ShmEndpoint(ShmTransport& owner, const SegmentLayout& layout, const base::Descriptor& segment, int place,
+              char* region, SharedStaging* shared);
 
   LaneMap lanes() const override { return lanes_; }
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
@@ -79,13 +79,13 @@ class ShmEndpoint final : public Endpoint {
   }
   [[gnu::cold, gnu::noinline]] int look_for_process();
 
-  struct alignas(64) Writer : RingWriter<> {};
-  std::unique_ptr<Writer[]> rings_;  // one for each of the peer's lanes
+  struct alignas(64) LaneWriter : RingWriter<> {};
+  std::unique_ptr<LaneWriter[]> rings_;  // one for each of the peer's lanes
   LaneMap lanes_;
   Crossing crossing_;
   Control* control_;
   ShmTransport& owner_;
-  const Layout& layout_;
+  const SegmentLayout& layout_;
   const int place_;
   char* region_;
   std::atomic<int64_t> found_s_ = -1;        // when the process showed who it is
@@ -140,7 +140,7 @@ class ShmTransport final : public Transport {
                                 bool read);
 
   RingReader<>& ring(uint32_t lane) { return rings_[lane]; }  // what poll() reads, for a caller that inlines it
-  const Layout& layout() const { return layout_; }
+  const SegmentLayout& layout() const { return layout_; }
   const base::Descriptor& segment() const { return segment_; }
   const char* cross_memory_state() const;  // for weft info and the summary
 
@@ -160,7 +160,7 @@ class ShmTransport final : public Transport {
   int rank_;  // the place of this process on its host
   int places_;
   base::Descriptor segment_;
-  Layout layout_;
+  SegmentLayout layout_;
   PlaceOf place_of_;
   void add_staging();
   size_t buffers_for(size_t bytes) const { return (bytes + layout_.staging_buffer - 1) / layout_.staging_buffer; }
@@ -178,7 +178,7 @@ class ShmTransport final : public Transport {
   std::atomic<int> descriptor_ = -1;         // that wakes us too, when there is a bell
   std::atomic<int> cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
   uint64_t token_[2] = {};                   // Control::token_at
-  Memory memory_;
+  SegmentMemory memory_;
   std::mutex connect_mutex_;      // of the rest
   std::map<int, char*> regions_;  // of peers that were contacted, by place
   std::map<int, std::unique_ptr<ShmEndpoint>> endpoints_;

@@ -28,18 +28,19 @@ Value read_at(int segment, size_t at) {
 
 }  // namespace
 
-Watch::Watch(int place, int watched, int places, const base::Descriptor& segment, std::function<int(int place)> rank_at)
+ProcessWatch::ProcessWatch(int place, int watched, int places, const base::Descriptor& segment,
+                           std::function<int(int place)> rank_at)
     : segment_(segment), layout_(layout_for(places)), rank_at_(std::move(rank_at)) {
   for (int i = 1; i < watched && i <= others_most; ++i) others_.push_back({.place = (place + i) % watched});
 }
 
-int Watch::pid_of(int place) const {
+int ProcessWatch::pid_of(int place) const {
   return read_at<int32_t>(segment_.number(), layout_.rank_at(place) + offsetof(Control, pid));
 }
 
 // A process that was there, and is no more, is noticed too (false). A number means another process, or none, in another
 // namespace of processes: those are not watched, nor where the system cannot.
-bool Watch::find(Seen& seen) const {
+bool ProcessWatch::find(Seen& seen) const {
   const int pid = pid_of(seen.place);
   if (pid == 0) return true;
   seen.pid = pid;
@@ -50,7 +51,7 @@ bool Watch::find(Seen& seen) const {
   return seen.process || errno != ESRCH;
 }
 
-void Watch::look() {
+void ProcessWatch::look() {
   if (looking_.exchange(true, std::memory_order_acquire)) return;
   std::vector<pollfd> news;
   for (Seen& seen : others_) {
@@ -67,7 +68,7 @@ void Watch::look() {
   looking_.store(false, std::memory_order_release);
 }
 
-void Watch::lose(const Seen& seen) const {
+void ProcessWatch::lose(const Seen& seen) const {
   (void)::poll(nullptr, 0, launcher_first_ms);
   const int rank = rank_at_(seen.place);
   fail(rank, {.cause = "rank " + std::to_string(rank) + " (pid " + std::to_string(seen.pid) +

@@ -17,11 +17,12 @@
 
 namespace weft::transport::shm {
 
-class Watch {
+class ProcessWatch {
  public:
   // The object watches the first `watched` of the `places` of the host's memory in `segment`; `rank_at` gives the rank
   // of a place.
-  Watch(int place, int watched, int places, const base::Descriptor& segment, std::function<int(int place)> rank_at);
+  ProcessWatch(int place, int watched, int places, const base::Descriptor& segment,
+               std::function<int(int place)> rank_at);
 
   // Looks at all of them, and reports one that has ended. Cheap, but system calls. Thread-safe.
   void look();
@@ -38,7 +39,7 @@ class Watch {
   void lose(const Seen& seen) const;
 
   const base::Descriptor segment_;
-  const Layout layout_;
+  const SegmentLayout layout_;
   const std::function<int(int place)> rank_at_;
   std::vector<Seen> others_;
   std::atomic<bool> looking_ = false;
