@@ -7,6 +7,12 @@ struct Local {
   int b;
 };
 
+struct Parameter {
+  struct Inner {
+    int b;
+  };
+};
+
 }  // namespace
 
 struct Shared {
