@@ -24,7 +24,7 @@ RelayCarrier::RelayCarrier(const Host& host, const HostProxy::Make& make, bool t
   inward_.open(page_.inward, page_.inward_items, inward_room);
   outward_.open(page_.outward, page_.outward_items, outward_room);
   if (!bell_.open()) {
-    fail_for_good({.cause = "the system gives no socket to call the rank that speaks for this host",
+    fail_for_good({.cause = "the system gives no socket to wake the rank that forwards for this host",
                    .error = errno,
                    .remedy = "raise the limit on open files (ulimit -n), or set WEFT_MINIMUM_MEMORY=on"});
   }
@@ -194,7 +194,7 @@ void RelayCarrier::take(const Item& item, net::Events& events) {
 
 void RelayCarrier::report_wrong() {
   if (std::exchange(wrong_, true)) return;
-  fail_for_good({.cause = "the first rank of this host, which speaks for all of it, named a buffer that there is not",
+  fail_for_good({.cause = "the first rank of this host, which forwards for all of it, named a buffer that there is not",
                  .remedy = "see whether the program writes outside of its own memory; otherwise this is a defect of "
                            "Weft: please report it"});
 }

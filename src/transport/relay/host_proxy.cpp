@@ -48,7 +48,7 @@ HostProxy::HostProxy(const RelayMemory& memory, std::vector<int> here, const Mak
     places_[place].inward.open(page.inward, page.inward_items, inward_room);
   }
   if (!bell_.open()) {
-    fail_for_good({.cause = "the system gives no socket by which the ranks of this host call the one that speaks for "
+    fail_for_good({.cause = "the system gives no socket by which the ranks of this host wake the one that forwards for "
                             "them",
                    .error = errno,
                    .remedy = "raise the limit on open files (ulimit -n), or set WEFT_MINIMUM_MEMORY=on"});
@@ -93,7 +93,7 @@ void HostProxy::start() {
   const int error = pthread_create(&thread_, nullptr, body, this);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) {
-    fail_for_good({.cause = "the system gives no thread that speaks with other hosts for the ranks of this one",
+    fail_for_good({.cause = "the system gives no thread that forwards messages of the ranks of this host",
                    .error = error,
                    .remedy = "raise the limit on processes (ulimit -u), or set WEFT_MINIMUM_MEMORY=on"});
   }
