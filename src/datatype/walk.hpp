@@ -9,8 +9,8 @@
 //
 // A sink has
 //   bool rows(const Rows& rows, int64_t block);  // contiguous blocks
-//   bool list(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to);  // those blocks, all contiguous
-//   bool lists(uintptr_t place, int64_t stride, int64_t count, const Blocks& blocks);  // `count` times the whole list
+//   bool list(uintptr_t place, const BlockTable& blocks, int64_t from, int64_t to);  // those blocks, all contiguous
+//   bool lists(uintptr_t place, int64_t stride, int64_t count, const BlockTable& blocks);  // the list `count` times
 //   bool bytes(uintptr_t place, int64_t bytes);
 // and each says whether to go on.
 

@@ -111,7 +111,7 @@ enum class Energy : uint32_t { off, by_another_rank, read, unknown };
 
 struct alignas(4096) AreaHead {
   uint64_t magic;
-  uint32_t state;  // a State
+  uint32_t state;  // an AreaState
   uint32_t level;
   int32_t rank;
   int32_t size;

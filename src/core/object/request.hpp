@@ -99,7 +99,7 @@ struct alignas(64) Request : base::Object {
   bool joined = false;                         // of an announced send: a thread has begun to wait for it; join()
   uint32_t placing = 0;  // chunks that are written to `target`, and of which the receiver is not told (R1)
   MemoryRef target{0, MemoryRef::no_key};      // where the receiver lets us write (R1)
-  uint32_t serial = 0;                         // generation and Stage of a send: request_number.hpp
+  uint32_t serial = 0;                         // generation and NumberStage of a send: request_number.hpp
   bool asks_way = false;                       // of an announced send: the receiver chooses between a stream and a copy
   transport::Way way = transport::Way::other;  // of a receive whose time is noted: how its data come
   uint64_t began_ns = 0;                       // of such a receive: when its message was matched

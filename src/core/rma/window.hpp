@@ -86,7 +86,7 @@ struct TargetControl {
 // what they need (meet()).
 struct WindowPart {
   MemoryRef memory;   // of the window
-  MemoryRef control;  // of the Control
+  MemoryRef control;  // of the TargetControl
   uint64_t bytes;
   uint64_t unit;        // of displacements, in bytes
   int32_t holder;       // the rank in whose memory `memory` is

@@ -33,7 +33,7 @@ enum class Action : uint8_t {
   flush,           // the same without a lock
   post,            // MPI_Win_post
   complete,        // MPI_Win_complete
-  meet,            // answered with the Shape of the target's window
+  meet,            // answered with the TargetShape of the target's window
   nudge,           // the lock that you wait for is free, or a lock of yours that somebody waits for
 };
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// HIP's library for AMD's devices as a Library: from ROCm 6 on, where its numbers of kinds of memory are CUDA's. The
-// few functions that differ have another one in front.
+// HIP's library for AMD's devices as a CudaLibrary: from ROCm 6 on, where its numbers of kinds of memory are CUDA's.
+// The few functions that differ have another one in front.
 #include <dlfcn.h>
 
 #include <vector>
