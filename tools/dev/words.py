@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # The longest folder or file that a path begins with counts; "" is everything else. settings.md is written from
 # rows in src.
-BUDGETS = {"": 0, "src": 467, "tests": 5, "docs/guide/settings.md": 1}
+BUDGETS = {"": 0, "src": 447, "tests": 5, "docs/guide/settings.md": 1}
 # These hold examples of what is found.
 SELF = ("tools/dev/words.py", "tests/unit/words_test.py")
 COLUMNS = 100
