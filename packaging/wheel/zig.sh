@@ -47,6 +47,7 @@ if [ "${triplet%%-*}" != "$(uname -m)" ]; then
   cat >>"$folder/toolchain.cmake" <<END
 set(CMAKE_SYSTEM_NAME Linux)
 find_program(CMAKE_Fortran_COMPILER $triplet-gfortran)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${triplet%%-*})
 set(CMAKE_SYSTEM_PROCESSOR ${triplet%%-*})
 set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/$triplet/pkgconfig:/usr/lib/$(uname -m)-linux-gnu/pkgconfig:/usr/share/pkgconfig)
 END
