@@ -25,12 +25,16 @@ needs_root() {
   fi
 }
 
+# remove FOLDER: what the chroot lies in, and nothing that is mounted there.
+remove() { rm -rf --one-file-system "$1"; }
+
 # make_chroot FOLDER SUITE MIRROR [mmdebstrap's options]: a fresh release in FOLDER, whose apt has its lists.
 make_chroot() {
   local folder=$1 suite=$2 mirror=$3
   shift 3
   mkdir -p "$folder"
-  mmdebstrap --quiet --skip=cleanup/apt/lists "$@" "$suite" "$folder" "$mirror"
+  # Its mounts end with it, also when it is killed.
+  unshare --mount mmdebstrap --quiet --skip=cleanup/apt/lists "$@" "$suite" "$folder" "$mirror"
   # For apt in there, which asks as this machine's does.
   cp -L /etc/resolv.conf "$folder/etc/resolv.conf"
   apt-config dump --format '%F "%v";%n' Acquire::http Acquire::https >"$folder/etc/apt/apt.conf.d/90machine"

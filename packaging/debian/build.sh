@@ -60,7 +60,7 @@ if [ -z "$archive" ]; then
 fi
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'remove "$work"' EXIT
 chroot=$work/chroot
 
 # The source: the archive, and debian/ from the files beside this script.

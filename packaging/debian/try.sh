@@ -25,7 +25,7 @@ compgen -G "$debs/weft-libs_*.deb" >/dev/null || {
   exit 1
 }
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'remove "$work"' EXIT
 chroot=$work/chroot
 say() { printf '\n== %s (%s)\n' "$1" "$suite"; }
 # Downloads come before; the tests have no network.
