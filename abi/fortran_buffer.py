@@ -93,13 +93,13 @@ def procedure(function, prefix, converted, native=False):
                 skip = 1 if kind == "parts" else 0
                 count, type_ = function.params[i + 1 + skip].name, function.params[i + 2 + skip].name
                 parts = "*partitions, " if skip else ""
-                before.append(f"  Buffer {p.name}_at({p.name}, {parts}*{count}, *{type_});")
+                before.append(f"  FortranBuffer {p.name}_at({p.name}, {parts}*{count}, *{type_});")
                 troubled.append(f"{p.name}_at")
                 arguments[p.name] = f"{p.name}_at.address"
                 replaced |= {count: f"{p.name}_at.count", type_: f"{p.name}_at.type"}
             elif kind == "scratch":
                 stores = "false" if p.type.startswith("const") else "true"
-                before += [] if scratch else ["  Scratch scratch;"]
+                before += [] if scratch else ["  ContiguousCopies scratch;"]
                 before.append(f"  void* const {p.name}_at = scratch.of({p.name}, {stores});")
                 troubled += [] if scratch else ["scratch"]
                 scratch = True
@@ -129,7 +129,7 @@ def procedure(function, prefix, converted, native=False):
     lengths = [f"size_t {p.name}_length" for p in function.params if native and fortran.split(p)[0] == "char"]
     given = [native_param(p, text) for p, text in zip(function.params, params)] if native else params
     given = given + ["MPI_Fint* ierror"] + lengths
-    sections = [f"  const Descriptor {p.name}_descriptor({p.name}_array);\n"
+    sections = [f"  const IsoDescriptor {p.name}_descriptor({p.name}_array);\n"
                 f"  const Section* const {p.name} = {p.name}_descriptor.section();\n"
                 for p in function.params if native and is_choice(p)]
     whole = " {\n" + "".join(sections) + "\n".join(lines) + "\n}"
