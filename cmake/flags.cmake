@@ -9,7 +9,12 @@ target_compile_definitions(weft_flags INTERFACE _GNU_SOURCE WEFT_VERSION="${PROJ
 target_include_directories(weft_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
                                                 ${PROJECT_BINARY_DIR}/generated)
 target_link_libraries(weft_flags INTERFACE Threads::Threads)
-option(WEFT_WERROR "Treat warnings as errors" ON)
+# Compilers that are newer than a release warn about more: warnings are errors in a checkout, and not in an archive.
+set(weft_checkout OFF)
+if(EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  set(weft_checkout ON)
+endif()
+option(WEFT_WERROR "Treat warnings as errors" ${weft_checkout})
 if(WEFT_WERROR)
   target_compile_options(weft_flags INTERFACE -Werror)
 endif()

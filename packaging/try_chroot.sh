@@ -57,7 +57,7 @@ case $way in
     [ -z "$ccache" ] || options+=(--bind "$ccache" /mnt/ccache)
     inside "$chroot" "${options[@]}" env CCACHE_DIR=/mnt/ccache CCACHE_BASEDIR=/mnt/source CCACHE_NOHASHDIR=1 CC=cc CXX=c++ bash -ec '
       if command -v git; then exit 1; fi
-      cmake --preset release -S /mnt/source -DWEFT_TESTS=OFF -DWEFT_WERROR=OFF -DCMAKE_INSTALL_PREFIX=/usr/local
+      cmake --preset release -S /mnt/source -DWEFT_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr/local
       cmake --build /mnt/source/build/release
       cmake --install /mnt/source/build/release' >"$work/log" 2>&1 || { tail -n 40 "$work/log" && exit 1; }
     echo "built with neither git nor network, and installed in /usr/local"

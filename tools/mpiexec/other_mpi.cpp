@@ -135,8 +135,7 @@ OtherMpi find_other_mpi(pid_t process) {
         return other;
       }
     }
-    const std::vector<pid_t> children = children_of(one);
-    processes.insert(processes.end(), children.begin(), children.end());
+    for (const pid_t child : children_of(one)) processes.push_back(child);
   }
   return other;
 }
