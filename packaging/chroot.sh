@@ -25,7 +25,7 @@ needs_root() {
   fi
 }
 
-# remove FOLDER: what the chroot lies in, and nothing that is mounted there.
+# remove FOLDER: the files of a chroot go, and nothing that is mounted there.
 remove() { rm -rf --one-file-system "$1"; }
 
 # make_chroot FOLDER SUITE MIRROR [mmdebstrap's options]: a fresh release in FOLDER, whose apt has its lists.
