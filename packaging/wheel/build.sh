@@ -45,6 +45,6 @@ cp /usr/share/doc/libhwloc-dev/copyright "$root/packaging/wheel/LICENSE.hwloc"  
 tag=$("$tools/bin/auditwheel" show "$made"/weft_mpi-*.whl | grep -oE 'manylinux_[0-9]+_[0-9]+_[a-z0-9_]+' | head -n 1)
 "$tools/bin/wheel" tags --remove --platform-tag "$tag" "$made"/weft_mpi-*.whl
 "$tools/bin/twine" check --strict "$made"/weft_mpi-*.whl
-rm -f "$out"/weft_mpi-*"$arch".whl
+rm -f "$out"/weft_mpi-*"$tag".whl
 mv "$made"/weft_mpi-*.whl "$out"
-ls -l "$out"/weft_mpi-*"$arch".whl
+ls -l "$out"/weft_mpi-*"$tag".whl

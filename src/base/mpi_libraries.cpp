@@ -19,13 +19,13 @@ std::string_view name_in(std::string_view path) {
 }
 
 struct LoadedFile {
-  std::string file;  // of the program, too
+  std::string file;  // the program is one of them
   std::string soname;
   std::vector<std::string> needed;
 };
 
-// The dynamic section of a loaded file, whose addresses the dynamic linker has made absolute. The kernel's own object
-// has no file, and keeps relative ones.
+// Reads the dynamic section of a loaded file, whose addresses the dynamic linker has made absolute. The kernel's own
+// object has no file, and keeps relative ones.
 void read_dynamic(const ElfW(Dyn) * entry, LoadedFile& loaded) {
   const char* strings = nullptr;
   for (const ElfW(Dyn)* at = entry; at->d_tag != DT_NULL; ++at) {
@@ -59,7 +59,7 @@ int add_file(dl_phdr_info* info, size_t /*size*/, void* into) {
   return 0;
 }
 
-// The file that defines PMPI_Init as `library` sees it, empty without one. Looking loads nothing.
+// Returns the file that defines PMPI_Init as `library` sees it, or an empty name. Looking loads nothing.
 std::string definer(const std::string& library) {
   void* handle = dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return {};

@@ -12,17 +12,19 @@ namespace weft::base {
 
 struct MpiLibrary {
   std::string file;
-  std::string needed_by;  // the first loaded file that was linked with it, empty: it was loaded by its name
+  std::string needed_by;  // the first loaded file that was linked with it; it is empty where a program loads it by name
 };
 
-// The libraries that are loaded and define PMPI_Init, this one by the file that programs load it as (libmpi_abi.so.1).
-// Profiling tools define MPI_Init alone, and do not count. At most one library is right. Takes 10 us and more.
+// Returns the libraries that are loaded and define PMPI_Init, and names this one by the file that programs load it as
+// (libmpi_abi.so.1). Profiling tools define MPI_Init alone, and do not count. A process should have one. The call takes
+// 10 us and more.
 std::vector<MpiLibrary> loaded_mpi_libraries();
 
-// How many files the process has loaded so far: the libraries are the ones of before as long as it is the same.
+// Returns how many files the process has loaded so far. While the number stays, so do the libraries.
 uint64_t files_loaded();
 
-// Warns, once per job, when the process has a second MPI library: both files, by what they came, and the remedy.
+// Warns, once per job, when the process has a second MPI library. The warning has both files, what needs each of them, and
+// the remedy.
 void warn_of_second_mpi_library();
 
 }  // namespace weft::base

@@ -8,7 +8,7 @@
 
 namespace weft::base {
 
-// The calling thread's number in the kernel, which is the process's for its main thread.
+// Returns the calling thread's number in the kernel, which is the process's for its main thread.
 [[nodiscard]] pid_t kernel_thread();
 
 // A descriptor of another process of this host as one of ours, if we may look into it; `process` stands for that

@@ -30,7 +30,7 @@ enum class FailureCause : uint8_t {
 [[noreturn]] void failed(FailureCause cause, int32_t peer, const base::Problem& problem);
 [[noreturn]] void failed(FailureCause cause, const base::Problem& problem);
 
-// For tests, which jump out of it: the function that a failure calls before it ends the process; nullptr: none.
+// Sets the function that a failure calls before it ends the process, or none by nullptr: tests jump out of it.
 void set_end(void (*to)(const base::Problem& problem));
 
 }  // namespace weft::core

@@ -61,7 +61,7 @@ constinit base::Lock life;
 // The number of loaded files when the process was last looked at for a second MPI library.
 uint64_t files_looked_at = 0;
 
-// At the start and at the end, since plug-ins come in between. With the lock.
+// This runs at the start and at the end, since plug-ins come in between. The caller has the lock.
 void look_for_second_mpi_library() {
   const uint64_t files = base::files_loaded();
   if (files == files_looked_at) return;
