@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 # build.sh: makes Debian packages from the source archive, in a clean chroot without network, and looks at them by lintian.
-# Minutes with a network, for the chroot. docs/installing.md says what the packages are.
+# Minutes with a network, for the chroot. docs/guide/install.md says what the packages are.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
