@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A rank's call of a collective operation as one word, which ranks that meet in shared memory compare: the function,
-// the root, the reduction with its type, the bytes. Of other operations types are not compared, as ranks may describe
-// the same data by different types. Where the words differ, the ranks disagree, and the words name both calls.
+// A rank's call of a collective operation as one word: the function, the root, the reduction with its type, the bytes.
+// Ranks of an operation in shared memory compare their words. The types of operations that do not reduce are not
+// compared, as ranks may describe the same data by different types. Where the words differ, the ranks disagree, and the
+// words name both calls.
 
 #include <cstdint>
 #include <string>

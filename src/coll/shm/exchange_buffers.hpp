@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Exchange buffers of a shared region (coll/shm/shared_region.hpp): memory of a communicator on one host where its
-// ranks meet in nonblocking and persistent operations on small data (coll/shm/shm_nonblocking.hpp), of which several
-// may be under way at once. The ranks found it in the background, in the first operation that wants it.
+// Exchange buffers of a shared region (coll/shm/shared_region.hpp): memory of a communicator on one host for
+// nonblocking and persistent operations on small data (coll/shm/shm_nonblocking.hpp), of which several may be in flight
+// at once. The ranks set them up in the background, in the first operation that wants it.
 //
 // An operation has an exchange buffer: a place for each rank, where the rank lays its data for the others once.
 // Exchange buffers stand in rows: one for the nonblocking operations of the communicator, and one for each persistent

@@ -22,7 +22,7 @@ using core::MemoryRef;
 
 // The news of a rank about itself.
 struct Notice {
-  // Of the others' memory; numbers that no data of a program are taken for.
+  // Whether this rank can reach the memory of all others. Data of a program are not mistaken for these numbers.
   enum NoticeReach : uint64_t { unheard = 0, all = 0x5765667420616c6c, not_all = 0x576566742c206e6f };
   MemoryRef data{0, MemoryRef::no_key};
   MemoryRef result{0, MemoryRef::no_key};
@@ -143,7 +143,7 @@ bool same_bytes(const PeerCopyOperation& op) {
   return true;
 }
 
-// Bytes [at, at + bytes) of the sum into `sum`.
+// Combines bytes [at, at + bytes) of the data of all ranks into `sum`.
 bool combine_piece(const PeerCopyOperation& op, int64_t at, int64_t bytes, unsigned char* sum, unsigned char* other) {
   const int64_t elements = bytes / op.reducer->type->size;
   for (int32_t r = op.comm.size - 1; r >= 0; --r) {
@@ -162,7 +162,7 @@ bool combine_piece(const PeerCopyOperation& op, int64_t at, int64_t bytes, unsig
   return true;
 }
 
-// The same piece of the result to those that want it.
+// Copies that piece of the result to the ranks that want it.
 bool hand_out(const PeerCopyOperation& op, int64_t at, int64_t bytes, const unsigned char* sum) {
   if (op.whose == ourselves) {
     base::copy(static_cast<unsigned char*>(op.result) + (at - op.share.first), sum, static_cast<size_t>(bytes));

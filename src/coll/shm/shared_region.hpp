@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A shared region: memory that all ranks of a communicator on one host map, where they meet in blocking collective
-// operations without messages (coll/shm/shm_blocking.hpp). All ranks make it together in the first operation that wants
-// it. Nonblocking ones meet in its exchange buffers, which are memory of their own (coll/shm/exchange_buffers.hpp).
+// A shared region: memory that all ranks of a communicator on one host map, for blocking collective operations without
+// messages (coll/shm/shm_blocking.hpp). All ranks make it together in the first operation that wants it. Nonblocking
+// operations use its exchange buffers, which are memory of their own (coll/shm/exchange_buffers.hpp).
 //
 // Operations go on in phases, which all ranks count alike. In a phase a rank may write its place and post it; others
 // await it, read it, and pass the phase. Small data lie in the line that says so, one cache line for each rank and
@@ -18,9 +18,9 @@
 // are numbered by half lines. A phase that has a line to itself has the number of its second half, and the half before
 // it that is free stays so. Where all wait for all, the halves are no use: nobody is ahead.
 //
-// Where the table has an operation go by messages, the ranks that would wait for each other meet in a phase without
-// data first: ranks that disagree about the bytes may disagree about the way too. If they agree about that, messages
-// find what is too long.
+// Where the table has an operation go by messages, ranks that would wait for each other first synchronise in a phase
+// without data, since ranks that disagree about the bytes may disagree about the way too. If they agree about the way,
+// the messages detect data that are too long.
 //
 // A rank has lines for data of one other rank as well: the reader looks at its own, and at the writer's line of the
 // phase, which tells when that does something else.
@@ -60,13 +60,13 @@ class SharedRegion {
   static constexpr int64_t half_bytes = 16;
   static constexpr int64_t fewest_chunks = 2;
   static constexpr int64_t most_chunks = 8;  // of a small area
-  // A larger one has as many chunks of this size as there is room for, or few, where a block of unknown size goes
+  // A larger area has as many chunks of this size as fit into it, or `fewest_chunks` where a block of unknown size goes
   // whole.
   static constexpr int64_t cell_bytes = 32768;
   static constexpr int64_t most_area = 512 * 1024;  // of a rank, for chunks
   static constexpr int64_t most_ahead = 2 * lines;  // operations in halves
   static constexpr int64_t most_areas = 8 << 20;    // of all ranks
-  // A chunk has room for an element for each rank.
+  // A chunk holds an element for each rank.
   static_assert(most_areas / most_sharing / most_chunks / most_sharing >= line_bytes);
   // An error class of ours: an earlier operation broke the region, so this one goes by messages, as on the other ranks.
   static constexpr int32_t go_by_messages = coll::go_by_messages;
@@ -75,11 +75,11 @@ class SharedRegion {
   static constexpr int32_t everybody = -1;
   static constexpr int32_t nobody = -2;
 
-  // The communicator's. nullptr: it has none, on all ranks alike.
+  // The communicator's region; nullptr: it has none, on all ranks alike.
   [[nodiscard]] static SharedRegion* of(core::Comm& comm);
   // The communicator ends.
   static void leave(core::Comm& comm);
-  // Those of the communicator; nullptr: none were wanted. And where to have them.
+  // The exchange buffers of the communicator; nullptr: none were wanted. place_of_buffers() is where they are kept.
   [[nodiscard]] static ExchangeBuffers* buffers(const core::Comm& comm);
   [[nodiscard]] static std::unique_ptr<ExchangeBuffers>& place_of_buffers(core::Comm& comm);
 
@@ -138,7 +138,7 @@ class SharedRegion {
   [[nodiscard]] const unsigned char* await(int32_t rank, int64_t phase);
   // Our own place, once it is posted.
   const unsigned char* posted(int64_t phase) const { return place(rank_, phase); }
-  // The same in lines, of an operation that uses chunks too: these have room before chunks have.
+  // Lines of a phase, for an operation that uses chunks too: a line is free before a chunk is.
   [[nodiscard]] unsigned char* open_line(int64_t phase);
   [[nodiscard]] const unsigned char* await_line(int32_t rank, int64_t phase);
   // A line for one other rank, when our line is open; it can be read before we post.
@@ -163,14 +163,14 @@ class SharedRegion {
   }
   // We cannot go on; the others end with an error too.
   void give_up(int32_t error) { fail(error); }
-  // A rank sent more bytes than there is room for.
+  // A rank sent more bytes than the buffer for them holds.
   void truncate(int32_t rank, int64_t bytes, int64_t room);
 
  private:
   static constexpr int about_rank_shift = 24;  // of a line for one rank, whose bytes are few
-  // A phase that has the line to itself has a heading of two words: the operation, then its number, stored last. Of two
-  // phases each has a word, which tells both and is negative. Its release store pairs with the acquire load of the
-  // rank that awaits the phase.
+  // A phase that has the line to itself has a heading of two words: the operation, then its number, stored last. Where
+  // two phases share a line, each has a word, which tells both and is negative. The release store of a heading pairs
+  // with the acquire load of the rank that awaits the phase.
   struct Line {
     unsigned char data[line_bytes];  // of two phases: the first and the last bytes
     std::atomic<uint64_t> heading[2];
@@ -248,7 +248,7 @@ class SharedRegion {
   [[nodiscard, gnu::noinline]] bool wait_long(int32_t rank, Ready ready);
   bool is_breaking() const { return head_->breaks.load(std::memory_order_acquire) != 0; }
   [[nodiscard]] bool say(int64_t phase);
-  // Of ranks that disagree: the other rank, and both calls of one operation.
+  // The difference between ranks that disagree: the other rank, and both calls of one operation.
   struct Difference {
     uint64_t operation;
     int32_t rank;

@@ -26,7 +26,8 @@ struct WantedOperation {
   bool mapped = false;                     // large data, which the others reach without the kernel: no copy in between
 };
 
-// The room for it, ready. nullptr: it ends with an error, goes by messages, or may be offloaded (ask_offload).
+// The region for an operation, ready. nullptr: the operation ends with an error, goes by messages, or may be offloaded
+// (ask_offload).
 struct RegionEntry {
   SharedRegion* region = nullptr;
   int32_t error = SharedRegion::go_by_messages;

@@ -57,7 +57,7 @@ void compare(ExchangeOperation& op, int32_t rank, uint64_t about) {
   op.way.note_error(call::error_of(about, op.about), call::difference(rank, about, op.about));
 }
 
-// The same when it has posted.
+// Looks as has_come() does, and compares the call of a rank that has posted with ours.
 bool has_come_alike(ExchangeOperation& op, int32_t rank) {
   if (!has_come(op, rank)) return false;
   if (rank != op.buffers.rank() && !op.failed) compare(op, rank, op.buffers.about(rank, op.row, op.number));

@@ -13,10 +13,10 @@
 // operations of a communicator are planned before it is known whether there are exchange buffers: they hold the steps
 // of `otherwise`, by messages, too. The results are those of blocking operations in shared memory, bit for bit.
 //
-// Ranks that disagree about the bytes may disagree about the way. So those whose data go another way meet in the
-// exchange buffer too: each posts its call, and goes on when all have posted the same. A rank that finds others posts
-// its own in any case, for those that wait for all. Then none waits for ever, and each that has seen it ends with an
-// error.
+// Ranks that disagree about the bytes may disagree about the way. So ranks whose data go another way use the exchange
+// buffer too: each posts its call, and goes on when all have posted the same. A rank that finds posted calls of others
+// posts its own in any case, for the ranks that wait for all. Then none waits for ever, and each that has seen the
+// disagreement ends with an error.
 
 #include <type_traits>
 
@@ -53,11 +53,11 @@ void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, ui
            const Otherwise& rest);
 inline constexpr int32_t no_root = -1;
 
-// Whether the ranks meet before this operation, which does not go by an exchange buffer: some that disagree about its
-// bytes may think that it does.
+// Whether the ranks compare their calls before this operation, which does not go by an exchange buffer: ranks that
+// disagree about its bytes may think that it does.
 [[nodiscard]] bool meets(const Schedule& way, Collective one);
 
-// agree(), if the ranks have to meet; false: they need not, or have.
+// Calls agree() if the ranks have to compare their calls; false: they need not, or have done so.
 template <class Way>
 [[nodiscard]] bool agreed(Way& way, Collective collective, int64_t bytes, int32_t root, const auto& rest,
                           uint64_t reduction = 0) {
@@ -71,7 +71,7 @@ template <class Way>
 }
 
 // Whether blocks of sizes that only two ranks know go in messages even if they are empty: the two may disagree about
-// that, and have met for no other end than that none waits for ever.
+// that, and have compared their calls only so that none waits for ever.
 template <class Way>
 [[nodiscard]] bool sends_empty(const Way& way) {
   if constexpr (std::is_same_v<Way, Schedule>) return way.has_met();
@@ -87,7 +87,7 @@ void scatter(Schedule& way, const Blocks& all, const Block& mine, int32_t root, 
 void alltoall(Schedule& way, const Blocks& from, const Blocks& to, const Otherwise& otherwise);
 // Blocks of any size; all ranks know the `total`.
 void allgather(Schedule& way, const Block& mine, const Blocks& all, int64_t total, const Otherwise& otherwise);
-// Blocks of any size, which only two ranks know. Those that a place has no room for follow in messages.
+// Blocks of any size, which only two ranks know. Blocks that do not fit into a place follow in messages.
 void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise);
 void scatterv(Schedule& way, const Blocks& all, const Block& mine, int32_t root, const Otherwise& otherwise);
 void alltoallv(Schedule& way, const Blocks& from, const Blocks& to, const Otherwise& otherwise);

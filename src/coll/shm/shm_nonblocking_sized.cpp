@@ -11,7 +11,7 @@ namespace weft::coll::shm_nonblocking {
 namespace {
 
 // A place begins with a byte for each of its blocks: the length, or that the block follows in a message. Then come the
-// blocks that have room, one behind the other.
+// blocks that fit, one behind the other.
 constexpr unsigned char in_message = 255;
 static_assert(ExchangeBuffers::place_bytes < in_message);
 
@@ -64,7 +64,7 @@ void lay_all(ExchangeOperation* op, const Blocks& all, int32_t but) {
   op->way.call(post, op);
 }
 
-// Those that lay_all() leaves out.
+// Calls `send` for each block that lay_all() leaves out.
 template <class Send>
 void each_without_room(const ExchangeOperation& op, const Blocks& all, int32_t but, Send send) {
   int64_t laid = 0;

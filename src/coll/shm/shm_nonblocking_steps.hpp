@@ -3,7 +3,7 @@
 #pragma once
 
 // The parts that all nonblocking operations in shared memory have (coll/shm/shm_nonblocking.hpp): one operation of a
-// rank, its steps, and the order in which they meet.
+// rank, its steps, and their order.
 
 #include "coll/shm/exchange_buffers.hpp"
 #include "coll/shm/shm_nonblocking.hpp"

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Blocking collective operations on large data: the ranks meet in a shared region (coll/shm/shared_region.hpp), and
-// each reads what it needs from the buffers of the others, once. A rank returns when nobody reads its buffers any more.
-// Reductions combine in the order of ranks, as those through chunks do: their results are the same.
+// Blocking collective operations on large data: the ranks synchronise in a shared region (coll/shm/shared_region.hpp),
+// and each reads what it needs from the buffers of the others, once. A rank returns when nobody reads its buffers any
+// more. Reductions combine in the order of ranks, as those through chunks do: their results are the same.
 
 #include "coll/plan/block.hpp"
 #include "coll/plan/reducer.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 // Blocks for other ranks in a place of a shared region (coll/shm/shared_region.hpp), of sizes that only the two sides
-// know: a slot has the size of a block and, where there is room, its data.
+// know: a slot has the size of a block and, where they fit, its data.
 
 #include <algorithm>
 #include <cstring>
@@ -14,8 +14,8 @@ namespace weft::coll {
 
 class CollectiveSlots {
  public:
-  // Of a slot and of a place, before the data: these begin with a cache line, since copies by `rep movsb` to other
-  // offsets of a page took twice as long.
+  // The bytes before the data in a slot and in a place. The data begin with a cache line, since copies by `rep movsb`
+  // to other offsets of a page took twice as long.
   static constexpr int64_t head = 64;
 
   CollectiveSlots(int64_t place_bytes, int32_t count) : bytes_(place_bytes / count / head * head) {}
@@ -29,7 +29,7 @@ class CollectiveSlots {
     std::memcpy(slot, &size, sizeof size);
     if (size > 0 && has_room(size)) pack_piece(block, 0, data(slot), size);
   }
-  // Of a block without room too; the rest follows.
+  // Puts as much of a block into its slot as fits; the remainder follows.
   void put_beginning(const Block& block, unsigned char* slot) const {
     const int64_t size = block.bytes();
     std::memcpy(slot, &size, sizeof size);
@@ -45,7 +45,7 @@ class CollectiveSlots {
   }
   static unsigned char* data(unsigned char* slot) { return slot + head; }
   static const unsigned char* data(const unsigned char* slot) { return slot + head; }
-  // Its data are here, and not more than the block has room for.
+  // Takes a block whose data are all in its slot; `to` is at least as long.
   static void take(const unsigned char* slot, const Block& to) {
     if (const int64_t bytes = size(slot)) unpack_piece(data(slot), to, 0, bytes);
   }
