@@ -87,7 +87,7 @@ struct Background {
   Vote spare{};
 };
 
-// Of the schedule's request, which keeps the parent.
+// Runs when the schedule's request completes; that request keeps the parent.
 bool agreed_in_background(core::Request& r) {
   auto* agreement = static_cast<Background*>(r.owner);
   core::Request& request = agreement->request;

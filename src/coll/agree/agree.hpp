@@ -10,9 +10,9 @@
 
 namespace weft::coll {
 
-// The processes that make a communicator: all ranks of a parent, or a team of some. Of an intercommunicator they are
-// the ranks of both sides, those of the leading one first; its hidden communicator reaches our own side. Context and
-// tag keep the messages apart from those of creations under way at the same time.
+// The processes that make a communicator: all ranks of a parent, or a team of some. For an intercommunicator they are
+// the ranks of both sides, the leading side first; its hidden communicator reaches our own side. Context and tag keep
+// the messages apart from those of creations under way at the same time.
 struct Founders : Team {
   Comm& parent;
   uint32_t context;  // of the parent
@@ -58,11 +58,11 @@ void agree(Way& way, const Founders& founders, Vote& vote, Vote& spare);
 // A context for the communicator of these members, held. `bits`, when given: see Vote.
 [[nodiscard]] int32_t agree_on_context(const Founders& founders, uint32_t& context, uint64_t* bits = nullptr);
 
-// The last step of that: ends our offer by the result, and holds the context.
+// The last step of agree_on_context() ends our offer by the result, and holds the context.
 [[nodiscard]] int32_t take_context(const Founders& founders, uint64_t offer, uint64_t agreed, uint32_t& context);
 
-// The same of all ranks of a communicator in the background, as a schedule. Completes `request`, a composite one of the
-// caller's; before that `take` gets the result, unless there is an error.
+// All ranks of a communicator agree on a context in the background, as a schedule. This completes `request`, a
+// composite one of the caller's; before that `take` gets the result, unless there is an error.
 using TakeContext = void (*)(core::Request& request, uint32_t context, uint64_t bits);
 [[nodiscard]] int32_t agree_in_background(Comm& comm, uint64_t bits, core::Request& request, TakeContext take);
 

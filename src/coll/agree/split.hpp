@@ -11,7 +11,7 @@
 
 namespace weft::coll {
 
-// Of ranks that get no communicator.
+// The colour of ranks that get no communicator.
 inline constexpr int64_t no_color = std::numeric_limits<int64_t>::min();
 
 // The ranks of our colour, by their ranks in the job; none: we get no communicator.

@@ -80,8 +80,9 @@ void doubling(Way& way, const Blocks& all) {
   }
 }
 
-// Neighbour exchange (Chen and others): pairs of ranks first, then a rank and its neighbours by turns hand each other
-// the pair of blocks that came last: half the steps of the ring. For an even number of ranks, and blocks of one size.
+// Neighbour exchange (Chen and others): pairs of ranks first, then a rank and its two neighbours, in turn, exchange the
+// pair of blocks that came last. It takes half the steps of the ring. It is for an even number of ranks, and blocks of
+// one size.
 template <class Way>
 void neighbours(Way& way, const Blocks& all) {
   const Comm& comm = way.comm();
@@ -94,7 +95,7 @@ void neighbours(Way& way, const Blocks& all) {
   // Pairs by their first ranks. Ours goes out first; after that what came in the step before.
   int32_t out = comm.rank & ~1;
   for (int32_t step = 1; step < size / 2; ++step) {
-    // The pair that comes moves away from ours by one pair each second step, to both sides by turns.
+    // The pair that comes moves away from ours by one pair each second step, to both sides in turn.
     const int32_t away = 2 * ((step + 1) / 2);
     const bool above = even == (step % 2 == 0);
     const int32_t in = ((comm.rank & ~1) + (above ? away : size - away)) % size;

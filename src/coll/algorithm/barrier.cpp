@@ -34,7 +34,7 @@ void let_go(Way& way, const Ranks& ranks, const Block& nothing) {
   for (int32_t p = 1; p < ranks.size; ++p) way.send(nothing, ranks[p]);
 }
 
-// The same along a binomial tree; spread() lets go.
+// Ranks sign in along a binomial tree; spread() lets them go.
 template <class Way>
 void sign_in_by_tree(Way& way, const Team& ranks, const Block& nothing) {
   const core::TreePlace tree = core::tree_place(ranks.place, ranks.size, 0);

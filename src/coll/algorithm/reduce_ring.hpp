@@ -15,8 +15,8 @@
 
 namespace weft::coll::plan {
 
-// At least as many elements as ranks. Our data are in `result`, and `spare` has room for a part. The result is for all
-// ranks, or for the one in place `root`.
+// There are at least as many elements as ranks. Our data are in `result`, and `spare` holds a part. The result is for
+// all ranks, or for the one in place `root`.
 template <class Way, class Ranks>
 void reduce_ring(Way& way, const Ranks& ranks, void* result, void* spare, int64_t count, const Reducer& reducer,
                  int32_t root) {

@@ -53,7 +53,7 @@ void reduce_scatter_halving(Way& way, const Blocks& parts, int64_t total, void* 
     if (sum.count > 0) way.reduce(reducer, in.at, sum.at, sum.count);
     mine = sums;
   };
-  // Room for what comes: in `sums` as long as our data are the caller's.
+  // The memory for incoming data is `sums` until that holds a sum, and `spare` from then on.
   auto incoming = [&] { return mine == ours ? sums : spare; };
 
   if (comm.rank < 2 * folded) {

@@ -17,8 +17,8 @@ namespace weft::coll::plan {
 
 inline constexpr int32_t all_ranks = -1;
 
-// At least as many elements as ranks. Our data are in `result`, and `spare` has room for as many. The result is for all
-// ranks, or for the one in place `root`.
+// There are at least as many elements as ranks. Our data are in `result`, and `spare` holds as many. The result is for
+// all ranks, or for the one in place `root`.
 template <class Way, class Ranks>
 void reduce_split(Way& way, const Ranks& ranks, void* result, void* spare, int64_t count, const Reducer& reducer,
                   int32_t root) {
@@ -95,7 +95,8 @@ void reduce_split(Way& way, const Ranks& ranks, void* result, void* spare, int64
   if (place < 2 * folded && (root == all_ranks || root == place - 1)) way.send(block(result, whole), ranks[place - 1]);
 }
 
-// The same in the communicator: by hosts, where the order of ranks allows it. `root`: a rank, or all_ranks.
+// Reduces among all ranks of the communicator, host by host where the order of ranks allows it. `root` is a rank, or
+// all_ranks.
 template <class Way>
 void reduce_split(Way& way, void* result, void* spare, int64_t count, const Reducer& reducer, int32_t root) {
   const Comm& comm = way.comm();

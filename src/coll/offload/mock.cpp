@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// WEFT_OFFLOAD=mock: a component without a fabric, which shows that the others' road is right: operations go by
+// WEFT_OFFLOAD=mock names a component without a fabric. It tests the code that calls components: its operations go by
 // messages with a tag of their own, along a binomial tree at rank 0.
 #include <atomic>
 #include <cstring>

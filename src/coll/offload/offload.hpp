@@ -82,10 +82,10 @@ struct Component {
 
 [[nodiscard]] std::span<const Component* const> components();
 
-// The component that WEFT_OFFLOAD names. False: there is none of that name. nullptr: the setting is empty.
+// Finds the component that WEFT_OFFLOAD names; nullptr when the setting is empty. False: no component has that name.
 [[nodiscard]] bool find_wanted(const Component*& component, base::Problem& problem);
 
-// The same, opened, when the job starts.
+// Finds that component and opens it, when the job starts.
 [[nodiscard]] bool open(base::Problem& problem);
 
 // One rank tells, when the job starts, that nothing will be offloaded though settings ask for it: whether settings, or
@@ -103,7 +103,7 @@ void hear_others(core::Comm& comm);
 // Does the operation, if the table says so and all ranks can: its error class. Nothing: another algorithm has to.
 [[nodiscard]] std::optional<int32_t> attempt(const OffloadOperation& operation);
 
-// Of this process.
+// The operations that this process has offloaded.
 struct Counts {
   uint64_t done;
   uint64_t failed;  // done again by another algorithm

@@ -39,7 +39,7 @@ class Rounds final : public transport::ucc::Exchange {
   // Rounds that have begun.
   [[nodiscard]] int32_t count() const { return count_; }
   [[nodiscard]] bool is_last() const { return outcome_ != RoundOutcome::open; }
-  // Of the last round.
+  // Whether the last round ended well on all ranks.
   [[nodiscard]] bool all_well() const { return outcome_ == RoundOutcome::well; }
 
  private:

@@ -109,7 +109,7 @@ void bruck(Way& way, const Ranks& ranks, Part&& part) {
   }
 }
 
-// The same for a block of each place in `all`, which has ours.
+// Gathers a block of each place in `all`, which has ours at first, by bruck() through packed memory.
 template <class Way, class Ranks>
 void gather_packed(Way& way, const Ranks& ranks, const Packed& packed, const Blocks& all) {
   way.copy(all[ranks.place], packed.blocks(0, 1));

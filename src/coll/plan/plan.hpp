@@ -14,7 +14,7 @@
 //   void* bytes(n), elements(type, count)  memory that lives as long as the Way; nullptr, and an error: none left
 //   note_error(error)
 // So a plan reads no data and decides by ranks, counts, types and the table of algorithms (coll/select/select.hpp)
-// alone. Of two ranks, one names its sends to the other in the order in which that one names its receives.
+// alone. A rank names its sends to another rank in the order in which that rank names its receives from it.
 
 #include "coll/plan/block.hpp"
 #include "coll/plan/reducer.hpp"
@@ -28,7 +28,8 @@ void barrier(Way& way);
 template <class Way>
 void bcast(Way& way, const Block& data, int32_t root);
 
-// Of `all` only the root uses the data; whether it is regular(), and then the blocks' bytes, are the same on all ranks.
+// The root alone uses the data of `all`; whether it is regular(), and then the blocks' bytes, are the same on all
+// ranks.
 template <class Way>
 void gather(Way& way, const Block& mine, const Blocks& all, int32_t root);
 template <class Way>

@@ -10,7 +10,7 @@ namespace weft::coll {
 
 namespace {
 
-// The tags of schedules go round: two operations meet only when 2^31 others were started between them.
+// The tags of schedules wrap around: two operations share a tag only when 2^31 others were started between them.
 int32_t next_tag(Comm& comm) {
   constexpr auto tags = static_cast<uint32_t>(INT32_MAX - first_schedule_tag) + 1;
   const uint32_t number = comm.schedules.fetch_add(1, std::memory_order_relaxed);

@@ -77,7 +77,8 @@ class Schedule {
   // The steps that `steps` names where the function says true.
   template <class Steps>
   void when(Function function, void* of, Steps&& steps, int32_t rank = 0, const Block& to = {});
-  // The steps of ranks that have met.
+  // Adds the steps that `steps` names for ranks that have compared their calls (coll/shm/shm_nonblocking.hpp);
+  // meanwhile has_met() is true.
   template <class Steps>
   void behind_meeting(Steps&& steps);
   bool has_met() const { return has_met_; }

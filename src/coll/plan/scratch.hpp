@@ -39,7 +39,7 @@ class Scratch {
     }
   }
 
-  // Room for bytes, at most `most_pieces` times; nullptr when there is no memory.
+  // Memory of `size` bytes, at most `most_pieces` times; nullptr when there is none.
   [[nodiscard]] void* bytes(int64_t size) {
     const int64_t rounded = (size + alignment - 1) & ~(alignment - 1);
     if (rounded <= static_cast<int64_t>(sizeof inline_) - used_) {

@@ -30,7 +30,7 @@
 namespace weft::coll {
 
 // The meaning of a row's bytes: bcast, reduce, allreduce, scan (and exscan): the data of a rank; gather, scatter,
-// alltoall: a block; allgather(v), reduce_scatter: the blocks of all ranks. A barrier has none. Of gatherv, scatterv
+// alltoall: a block; allgather(v), reduce_scatter: the blocks of all ranks. A barrier has none. In gatherv, scatterv
 // and alltoallv no rank knows all blocks: the first row that fits decides, whatever its bytes, and for a tree of
 // gatherv and scatterv they say how large a block may be that goes along it.
 enum class Collective : uint8_t {
@@ -65,18 +65,18 @@ inline constexpr size_t collective_count = 14;
 }
 
 enum class Algorithm : uint8_t {
-  automatic,      // no algorithm: the table decides
+  automatic,      // the table chooses an algorithm
   direct,         // gather, scatter: each rank with the root
   flat,           // barrier, allreduce: all with rank 0
   tree,           // bcast, reduce, gather, scatter: binomial
   dissemination,  // barrier
   doubling,       // allreduce, scan, allgather: recursive doubling
   ring,           // allgather, reduce, allreduce
-  neighbours,     // allgather: with the rank above and the rank below by turns
+  neighbours,     // allgather: with the rank above and the rank below in turn
   chain,          // bcast, scan: from rank to rank, in pieces
   bruck,          // allgather, alltoall: logarithmic, data packed
   pairwise,       // allgather, alltoall: all pairs at once; reduce_scatter: each rank gets its block from all
-  halving,        // reduce_scatter: recursive halving
+  halving,        // reduce_scatter: recursive halving of the blocks
   root,           // reduce_scatter: reduced at rank 0, handed out
   split,          // bcast, reduce, allreduce: each rank sees to a part of the data first
   leaders,        // one rank of each host communicates with other hosts
@@ -93,7 +93,7 @@ inline constexpr size_t algorithm_count = 19;
 // The algorithms of a collective; the first is automatic.
 [[nodiscard]] std::span<const Algorithm> algorithms_of(Collective collective);
 [[nodiscard]] bool find_collective(std::string_view name, Collective& collective);
-// Of those of this collective, automatic not among them.
+// Finds an algorithm of this collective by its name; automatic is not found.
 [[nodiscard]] bool find_algorithm(Collective collective, std::string_view name, Algorithm& algorithm);
 
 inline constexpr int64_t any_bytes = std::numeric_limits<int64_t>::max();
@@ -140,16 +140,16 @@ inline bool crowded() {
   return core::identity->job.one_host() && core::identity->job.local_ranks > core::identity->job.local_cpus;
 }
 
-// So many ranks at most meet in memory that one of them shares.
+// A communicator with more ranks has no shared region.
 inline constexpr int32_t most_sharing = 128;
 
 // Algorithms, as a set.
 class Algorithms {
  public:
-  // Those that any plan can name: messages.
+  // The algorithms that any plan can name: they use messages.
   static constexpr Algorithms all() { return blocking().without(Algorithm::shared).without(Algorithm::single_copy); }
-  // Those, and shared memory; those, and copies between the buffers of ranks. Nonblocking operations on small data may
-  // take shared memory with().
+  // blocking() adds shared memory to these, and nonblocking() copies between the buffers of ranks. Nonblocking
+  // operations on small data may take shared memory by with().
   static constexpr Algorithms blocking() { return any().without(Algorithm::offload).without(Algorithm::peer_copy); }
   static constexpr Algorithms nonblocking() {
     return any().without(Algorithm::offload).without(Algorithm::shared).without(Algorithm::single_copy);
@@ -235,7 +235,7 @@ struct Choices {
 // The rows before the default ones, from then on.
 [[nodiscard]] std::vector<Row> rows_in_force();
 
-// Of this communicator, found out now.
+// Finds out the choices for this communicator now.
 [[nodiscard]] const Choices& find_choices(const core::Comm& comm);
 
 [[nodiscard]] inline const Choices& choices_of(const core::Comm& comm) {
