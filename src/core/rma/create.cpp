@@ -43,7 +43,7 @@ char* map_device(Window& window, int32_t owner, const WindowPart& part) {
   return static_cast<char*>(device::here(*mapping, part.shared, part.address, part.bytes));
 }
 
-// Of this host: how its memory is reached.
+// Opens a target of this host: chooses how its memory is reached.
 void open_target(Window& window, int32_t rank, const WindowPart& part) {
   Target& target = window.targets[rank];
   const int32_t job_rank = window.comm->job_rank(rank);
@@ -162,7 +162,7 @@ void ask_to_meet(Window& window, int32_t rank) {
 }
 
 void close(Window& window) {
-  forget_name(window);  // nobody uses the window any more, but a nudge may still lie in our ring
+  forget_name(window);  // nobody uses the window any more, but a wake-up may still lie in our ring
   drop_outboxes(window);
   release_targets(window);
   for (device::Mapping* mapping : window.mappings) device::let_go(mapping);

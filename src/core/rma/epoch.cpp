@@ -266,7 +266,7 @@ LaneBox& closing_box(Window& window, int32_t rank) {
   return all.at(all.own_lane());
 }
 
-// Of the operations of a target that is unlocked, all but those that this completes.
+// Completes the operations of targets that are unlocked next, except those that the unlock itself completes.
 int32_t settle_before_unlock(Window& window, std::span<const int32_t> ranks) {
   Settlement settlement(window, false);
   for (const int32_t rank : ranks) {
@@ -320,8 +320,8 @@ int32_t allow(Window& window, int32_t rank) {
     default:
       return rma_sync;
   }
-  // One thread opens a target; others that need it wait. Those that need other targets do not: the target's lock may be
-  // with a rank that gives it back only after it has heard from one of these.
+  // One thread opens a target; others that need it wait. Threads that need other targets do not: the target's lock may
+  // be with a rank that gives it back only after it has heard from one of these.
   if (target.opening.exchange(true, std::memory_order_acq_rel)) {
     const WaitRecord wait_record = wait_record_of(WaitKind::lock, "MPI_Win_lock", window, rank);
     const Doing doing(wait_record);

@@ -124,7 +124,8 @@ void try_own_wishes(Window& window, int32_t target) {
 
 namespace {
 
-// As they came; one that has to wait keeps those behind it waiting. With their lock.
+// Grants wishes in the order in which they came; one that has to wait keeps those behind it waiting. Their lock is
+// held.
 void grant_wishes(Window& window) {
   for (LockWish* wish = window.wishes; wish != nullptr; wish = wish->next) {
     if (wish->held) continue;

@@ -28,8 +28,8 @@ void acquire(Window& window, int32_t rank, LockState kind);
 void release(Window& window, int32_t rank, LockState kind);
 [[nodiscard]] bool try_acquire(TargetControl& control, LockState kind);
 
-// Of those who wait for a lock of `target` that has come free: tells one, and the target. try_own_wishes() serves the
-// locks that we hold for ranks of other hosts.
+// Wakes one of the ranks that wait for a lock of `target` that has come free, and the target. try_own_wishes() serves
+// the locks that we hold for ranks of other hosts.
 void nudge_next(Window& window, int32_t target);
 void try_own_wishes(Window& window, int32_t target);
 

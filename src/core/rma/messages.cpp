@@ -22,7 +22,7 @@ using memory::Pieces;
 struct Cut {
   Record record;
   const Element* element;  // of updates: none is cut; nullptr: cut anywhere
-  int64_t most;            // bytes of data in a record, besides what the box has room for
+  int64_t most;            // bytes of data in a record; the space in the box is a limit too
 };
 
 Record record_of(Action action) {
@@ -43,7 +43,7 @@ Record record_of(Action action, const Update& update) {
 // The next part of an operation, from packed byte `position` on: fills in what the record says of it.
 void next_part(Cut& cut, const LaneBox& box, const Remote& place, int64_t position, Pieces& pieces) {
   const int64_t left = place.count * place.type->size - position;
-  // Half the room for pieces where the data lie in some.
+  // Where the data lie in several pieces, half the space is for the list of them.
   const auto room = static_cast<int64_t>(box.room());
   const bool whole = place.type->contiguous && (cut.element == nullptr || !cut.element->has_gaps());
   const int most = whole ? 1 : static_cast<int>(std::clamp<int64_t>(room / 2 / 16, 1, Pieces::most));
@@ -136,7 +136,8 @@ int32_t fetch_parts(Window& window, LaneBox& box, Cut cut, const Local* from, co
   cut.most = static_cast<int64_t>((frame_limit() - sizeof(Answer)) & ~size_t{7});
   Pieces pieces;
   for (int64_t position = 0; position < to.bytes; position += pieces.bytes) {
-    // The target keeps its answers until there is room: not all at once. The last part may end the fetch.
+    // The target keeps its answers until there is space, so not all are asked for at once. The last part may end the
+    // fetch.
     constexpr int64_t ahead = 512 << 10;
     if (position >= ahead) {
       wait_on(box.lane, [&] { return position - fetch->came.load(std::memory_order_relaxed) < ahead; });

@@ -85,7 +85,7 @@ int32_t over(int32_t error, Request* request) {
   return error;
 }
 
-// The same of an operation that was done here.
+// The caller's part of an operation that was done here is over.
 int32_t over(GlobalGuard& global, int32_t error, Request* request) {
   global.release();
   return over(error, request);

@@ -139,7 +139,7 @@ void LaneBox::settle(uint64_t number) {
   }
 }
 
-// Messages that wait for room on the way to the peer go first. A peer that is lost gets nothing any more.
+// Messages that wait for space on the way to the peer go first. A peer that is lost gets nothing any more.
 bool LaneBox::send() {
   using transport::Post;
   if (peer.lost.load(std::memory_order_relaxed) != 0) [[unlikely]] {
@@ -167,7 +167,7 @@ bool LaneBox::send() {
   return gone;
 }
 
-// Takes the lock, when there is so much room.
+// Takes the lock, when there are `size` bytes of space.
 void LaneBox::enter(size_t size) {
   bool entered = false;
   const auto can_enter = [&] {  // asked again when it has held

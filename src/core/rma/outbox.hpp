@@ -8,7 +8,7 @@
 //
 // The outbox of a target has a box for each lane: a thread fills that of its own lane, so that threads share nothing.
 // Order:
-//  - Records of one box leave by its lane and are performed in their order. Those of several boxes have no order: puts
+//  - Records of one box leave by its lane and are performed in their order. Records of several boxes have none: puts
 //    and gets need none before the next call that synchronises.
 //  - A call that synchronises waits for each box of the target that has records not known to be done (LaneBox::added,
 //    settled). A record that the call has to complete happened before it, so its store of `added` is seen, also where
@@ -80,15 +80,15 @@ struct LaneBox {
 
   // Sends or gathers a record, with its runs and data. May make progress. By any thread; records arrive in order.
   void add(const Record& record, const Run* runs, const Payload& payload, size_t data, Leave when);
-  // The same with no data.
+  // Sends or gathers a record without data.
   void add(const Record& record, Leave when) { add(record, nullptr, {}, 0, when); }
 
-  // Sends the records gathered so far, as soon as there is room.
+  // Sends the records gathered so far, as soon as there is space.
   void send_all();
 
   // All records up to this one are done at the target: they are in order there.
   void settle(uint64_t number);
-  // Whether all records are known to be done. Of other threads it sees those that happened before.
+  // Whether all records are known to be done. Other threads' records count if they were added before.
   bool is_settled() const { return settled.load(std::memory_order_acquire) >= added.load(std::memory_order_relaxed); }
 
   // Bytes of runs and data that fit into one frame with a record.
@@ -146,20 +146,20 @@ struct Outbox {
   Outbox* made_before = nullptr;           // of the window
 };
 
-// All of a target; nullptr: none yet.
+// The outbox of a target; nullptr: it has none yet.
 inline Outbox* known_outbox(const Target& target) {
   return std::atomic_ref(const_cast<Outbox*&>(target.outbox)).load(std::memory_order_acquire);
 }
-// That of the target of a window that was contacted last, from which made_before leads to the others. Only
+// The outbox of the target of a window that was contacted last, from which made_before leads to the others. Only
 // drop_outboxes() takes one away. A thread finds all targets that were contacted before, by any thread.
 inline Outbox* last_outbox(const Window& window) {
   return std::atomic_ref(const_cast<Outbox*&>(window.outboxes)).load(std::memory_order_acquire);
 }
-// That of a target, made on first use.
+// The outbox of a target, made on first use.
 [[nodiscard]] Outbox& outbox_of(Window& window, int32_t rank);
-// That of the calling thread.
+// The box of the calling thread.
 [[nodiscard]] LaneBox& box_of(Window& window, int32_t rank);
-// Takes all of a window back; they have nothing to send.
+// Takes all outboxes of a window back; they have nothing to send.
 void drop_outboxes(Window& window);
 
 // While updates of a target are added: the box that they go through.

@@ -40,7 +40,7 @@ class Answers {
 
   static constexpr size_t room = 8192;  // of one message
 
-  // Room for the data of an answer, to be filled before the next one.
+  // Memory for the data of an answer, to be filled before the next one.
   char* add(uint64_t cookie, uint64_t position, uint32_t bytes) {
     const size_t size = sizeof(Answer) + padded(bytes);
     if (used_ + size > frame_limit()) send();

@@ -48,7 +48,7 @@ void meet_in_view(Window& view, int32_t rank) {
   region.mapped = known.region.mapped;
   region.memory = known.region.memory;
   region.updates = known.region.updates;
-  target.met.store(true, std::memory_order_release);  // pairs with meet()
+  target.met.store(true, std::memory_order_release);  // pairs with the acquire load in `meet()`
 }
 
 }  // namespace weft::core::rma

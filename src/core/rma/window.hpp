@@ -58,7 +58,7 @@ struct Attached {
   static constexpr uint32_t most = 1000;
   std::atomic<uint32_t> version;  // odd while it changes
   std::atomic<uint32_t> count;    // of all that is attached
-  // 1: some of it lies, or lay, on a device. Those who learn of its address see this.
+  // 1: some of it lies, or lay, on a device. A process that learns of its address sees this.
   std::atomic<uint32_t> on_device;
   struct {
     std::atomic<uint64_t> begin;
@@ -82,8 +82,8 @@ struct TargetControl {
   Attached& attached() { return *reinterpret_cast<Attached*>(reinterpret_cast<char*>(this) + attached_at); }
 };
 
-// The part of a window that each rank of a host describes to the others when it is made. Ranks of other hosts ask for
-// what they need (meet()).
+// The part of a window that each rank of a host tells the others when it is made. Ranks of other hosts ask for the
+// values that they need (`meet()`).
 struct WindowPart {
   MemoryRef memory;   // of the window
   MemoryRef control;  // of the TargetControl
@@ -107,17 +107,17 @@ struct alignas(128) Target {
   // ---- read by every operation. nullptr: not open, or not mapped; the general way finds out
   std::atomic<char*> direct = nullptr;
   uint64_t word_unit = 0;  // `unit`, and at how many offsets, from 0 on, 8 bytes are inside: set before the window is
-  uint64_t words = 0;      // used, of targets of this host alone, so the shortest road reads them before `direct`
+  uint64_t words = 0;      // used, of targets of this host alone, so the shortest route reads them before `direct`
   // ----
   memory::Region region;
   uint64_t unit = 0;                     // of displacements, in bytes
   std::atomic<bool> open = false;        // operations are allowed: the epoch is right, and locks are held
-  std::atomic<bool> met = false;         // its bytes and unit are known; see meet()
+  std::atomic<bool> met = false;         // its bytes and unit are known; see `meet()`
   LockState lock = LockState::none;      // by MPI_Win_lock
   bool locked = false;                   // there is a lock to give back; not so with MPI_MODE_NOCHECK
   bool in_group = false;                 // of the epoch that MPI_Win_start began
   std::atomic<bool> opening = false;     // a thread opens it, or has
-  TargetControl* control = nullptr;      // nullptr: on another host
+  TargetControl* control = nullptr;      // nullptr: the target is on another host
   Outbox* outbox = nullptr;              // records that have not left; made on first use
   std::atomic<uint32_t> posts = 0;       // MPI_Win_post that told us and were not answered by MPI_Win_start
   std::atomic<uint32_t> completes = 0;   // the same of MPI_Win_complete and MPI_Win_wait
@@ -171,8 +171,8 @@ struct Window : base::Object {
   Window* shows = nullptr;                     // of a view: the window (view.hpp)
 };
 
-// Room for what is known of each rank, which takes pages with the first rank in them that is contacted. false: no
-// address space.
+// Reserves address space for what is known of each rank; its pages take memory when the first rank in them is
+// contacted. false: there is no address space.
 [[nodiscard]] bool reserve_targets(Window& window);
 void release_targets(Window& window);
 

@@ -51,7 +51,7 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 16);
 
-// Of kind wire::records_staged: the records lie in staging memory.
+// The payload of a message of kind wire::records_staged: the records lie in staging memory.
 struct StagedFrame {
   Frame frame;
   uint64_t handle;
@@ -78,7 +78,7 @@ static_assert(sizeof(Record) == 40);
 
 using memory::Run;
 
-// Of kind wire::answers, several behind each other, each followed by its data.
+// The head of an answer; messages of kind wire::answers have several behind each other, each followed by its data.
 struct Answer {
   uint64_t cookie;
   uint64_t position;
