@@ -35,7 +35,8 @@ struct FlushHook {
   [[gnu::used, gnu::section("weft_flushes")]] static constinit const ::weft::core::FlushHook* const row##_entry = &row
 
 extern std::atomic<int32_t> gathering;  // subsystems that hold messages back: each adds one, and takes it off again
-// Those of them that hold nothing back but look at memory: a process that writes it wakes this one (Endpoint::rouse).
+// Counts the subsystems among them that hold nothing back but look at memory: a process that writes it wakes this one
+// (Endpoint::rouse).
 extern std::atomic<int32_t> watching;
 
 // Advances all work of a lane, and sets Lane::at_work by what is left. Whether anything moved.

@@ -24,7 +24,7 @@ struct LaneTally {
   uint64_t watched = 0;  // the receiver waits until all up to this number are there; 0: for none
   uint64_t late = 0;     // how many of those came since it waits
 
-  // Of an arrival; whether the receiver waits for it.
+  // Counts an arrival; returns whether the receiver waits for it.
   bool add(uint64_t number);
 };
 
@@ -37,7 +37,7 @@ class Tallies {
   std::unordered_map<int32_t, std::array<LaneTally, Stamps::count>> senders_;
 };
 
-// Of one sender and slot, over all lanes; with all lanes held.
+// The gaps in the numbers of one sender and slot, over all lanes; it is used with all lanes held.
 struct GapWatch {
   uint64_t complete = 0;  // all up to this number are there
   uint64_t watched = 0;   // the number that is waited for; 0: none

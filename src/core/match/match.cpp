@@ -32,7 +32,8 @@ void Matcher::Bin::append(Unexpected* message) {
   unexpected_last = message;
 }
 
-// A bin for each receive and message that they hold. Those of one envelope come from one bin and stay in order.
+// Grows to a bin for each receive and message that the bins hold, up to most_count. Receives and messages of one
+// envelope come from one bin and stay in order.
 void Matcher::grow() {
   const uint32_t count = bins();
   uint64_t held = kept();

@@ -51,7 +51,7 @@ struct Unexpected {
   Envelope envelope;
   uint8_t kind;
   bool pending = false;  // it matches a posted receive, but which one only all lanes together can tell
-  bool pooled = false;   // it has room for pooled_bytes
+  bool pooled = false;   // it has memory for pooled_bytes
   int32_t numbered_by = transport::no_peer;  // its sender, when its stamp is a number (core/lane/sequence_numbers.hpp)
   uint64_t stored;                           // bytes behind this header
   int64_t message_bytes;                     // size of the message, which a probe reports
@@ -178,8 +178,9 @@ class Matcher {
   uint64_t order() const { return order_; }
   void advance(uint64_t order) { order_ = order; }
 
-  // Of MPI_Recv's receives by several threads at the same time, which no rule orders (MPI-5.0, 3.5): the next message
-  // is this one's, rather than that of a thread that may have no core. Nothing where another receive comes first.
+  // Puts a receive of MPI_Recv before equal ones that other threads posted at the same time, as no rule orders them
+  // (MPI-5.0, 3.5): the next message is this one's, rather than that of a thread that may have no core. It does nothing
+  // where another receive comes first.
   void bring_forward(Request& receive);
 
   // Takes a posted receive of this lane back; false when it was matched already.
@@ -210,7 +211,8 @@ class Matcher {
 
   // The first message that matches, left where it is; nullptr when there is none.
   Unexpected* find(const Envelope& wanted);
-  // The same that is not pending: of a source and context all are pending, from the first such one on.
+  // The first message that matches and is not pending. From the first pending one on, all messages of a source and
+  // context are pending.
   Unexpected* find_free(const Envelope& wanted);
   // Kept messages that match a receive which is posted all the same, since which is its own cannot be told yet.
   void hold(const Envelope& wanted);

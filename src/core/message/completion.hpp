@@ -33,7 +33,7 @@ inline void unpack_data(const Request& r, int64_t position, const void* in, int6
   datatype::unpacking(r.flags.on_device)(*r.layout, r.count, r.buffer, position, in, bytes);
 }
 
-// Copies `data` to [position, position + bytes) of the receive's data; bytes beyond its room are dropped.
+// Copies `data` to [position, position + bytes) of the receive's data; bytes beyond its buffer are dropped.
 void store(Request& r, int64_t position, const void* data, int64_t bytes);
 
 // Stores staged data of a peer, whose buffer goes back to it.

@@ -54,9 +54,9 @@ const Handler* handler_of(uint8_t kind);
 // Hands a message to its handler. An unknown kind, a message that is too short, and one whose data come in another way
 // than its kind's are protocol errors.
 void on_arrival(const transport::Arrival& arrival);
-// The same of transports that core polls, or is called by: it is counted for its lane, as receive_ring() counts.
+// Does so for transports that core polls, or is called by, and counts the message for its lane, as receive_ring() does.
 void on_counted_arrival(const transport::Arrival& arrival);
-// The same of transports that cannot drain (Capabilities::drains): messages with a stamp are numbered.
+// Does so for transports that cannot drain (Capabilities::drains): messages with a stamp are numbered.
 void on_numbered_arrival(const transport::Arrival& arrival);
 
 // For handlers whose message says how long it is: a shorter one is a protocol error.

@@ -42,8 +42,8 @@ bool try_send(Request& r);
 // Sends again what found the way full before; false when it still is.
 bool try_again(Request& r);
 
-// Handles what lies in a lane's ring, at most a few dozen messages; whether there was any. The same as the transport's
-// poll(on_arrival), without its indirect calls.
+// Handles the messages in a lane's ring, at most a few dozen; whether there was any. It does what the transport's
+// poll(on_arrival) does, without the indirect calls.
 bool receive_ring(Lane& lane);
 
 }  // namespace weft::core

@@ -20,8 +20,8 @@ namespace {
   return true;
 }
 
-// To a peer with no inlined road, whose transport takes or refuses it at once. A message that has to wait takes the
-// general road.
+// Sends to a peer without an inlined route, whose transport takes or refuses the message at once. A message that has to
+// wait takes the general route.
 bool send_far(Thread& me, Peer& peer, const Envelope& envelope, const void* buffer, int64_t bytes) {
   const bool open = peer.endpoint != nullptr && peer.near == nullptr && !peer.transport->capabilities().same_process &&
                     peer.lane_map.mask == 0 && !peer.queues_on(0) && !peer.endpoint->congested() &&

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The road of a small message, inlined into its callers: the one place of core that knows the transport behind an
-// endpoint. The peer's pointer to its ring tells that the road is open: the peer was met, nothing waits for room, it
-// takes more than envelopes. A message that does not leave at once takes the general road, start_send().
+// The short route of a small message, inlined into its callers: the one place of core that knows the transport behind
+// an endpoint. The peer's pointer to its ring tells that the route is open: the peer is connected, no message waits for
+// space, and the peer takes more than envelopes. A message that does not leave at once takes the general route,
+// start_send().
 //
 // One thread at a time to a peer with one lane takes try_now(); every other case try_now_wide(). send_now() is the same
 // out of line for whatever fits into the mailbox. A receive is posted at once by try_post(), and by try_post_wide() at
@@ -58,7 +59,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
   return tried(sent_now(threads->main, *open, bytes));
 }
 
-// The same at MPI_THREAD_MULTIPLE, to a peer with any number of lanes. It takes no lock.
+// Sends as try_now() does, at MPI_THREAD_MULTIPLE, to a peer with any number of lanes. It takes no lock.
 [[gnu::always_inline]] inline Tried try_now_wide(const Comm& comm, Peer& peer, const void* buffer, int64_t bytes,
                                                  int32_t tag) {
   transport::inlined::Endpoint* const way = peer.wide.load(std::memory_order_relaxed);
@@ -111,9 +112,9 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
   return r;
 }
 
-// The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message; `wild`: with wildcards;
-// `awaited`: of MPI_Recv; `with_thread`: in a process with a progress thread, which may be at work
-// (core/progress/progress_thread_post.hpp).
+// Posts as try_post() does, at MPI_THREAD_MULTIPLE, while the receive's lane is free and keeps no unexpected message;
+// `wild`: with wildcards; `awaited`: of MPI_Recv; `with_thread`: in a process with a progress thread, which may be at
+// work (core/progress/progress_thread_post.hpp).
 template <bool wild = false, bool awaited = false, bool with_thread = false>
 [[gnu::always_inline]] inline Request* try_post_wide(Lanes& in, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                      int32_t tag) {
@@ -140,7 +141,7 @@ template <bool wild = false, bool awaited = false, bool with_thread = false>
   return r;
 }
 
-// The same of one with MPI_ANY_TAG whose messages may come by any lane, while all lanes are free and keep no unexpected
+// Posts a receive with MPI_ANY_TAG whose messages may come by any lane, while all lanes are free and keep no unexpected
 // message: nothing that was read before can match, and what lies unread finds it posted.
 [[gnu::noinline]] inline Request* try_post_across(Lanes& in, Comm& comm, void* buffer, int64_t bytes, int32_t source) {
   Thread* const me = own_thread;

@@ -23,7 +23,7 @@ namespace weft::core {
 // A message that found the ring or the network full: a request, or a copy of a protocol message.
 struct WaitingMessage {
   WaitingMessage* next;
-  Request* request;  // nullptr: the payload
+  Request* request;  // nullptr: the payload is sent
   Envelope envelope;
   uint8_t kind;
   uint32_t bytes;

@@ -22,7 +22,7 @@ void drain_all() {
   }
 }
 
-// Of a source and context.
+// The source and context of a message.
 struct MessageOrigin {
   uint32_t context;
   int32_t source;
@@ -44,8 +44,8 @@ Unexpected* find_free(Matcher& matcher, const Envelope& wanted, const Origins& b
   return u;
 }
 
-// Of what is kept that matches: of a source the message with the smallest stamp, of several sources any but these. A
-// lane's first message of a source has its smallest stamp there: see Matcher::raise_stamp().
+// Finds a kept message that matches, of any source and context but these: the one with the smallest stamp of its
+// source. A lane's first message of a source has its smallest stamp there: see Matcher::raise_stamp().
 Unexpected* best_kept(const Envelope& wanted, const Origins& but) {
   static std::atomic<uint32_t> turn = 0;  // where to begin, so that no lane is favoured
   const uint32_t mask = lanes->map.mask;
@@ -65,7 +65,7 @@ Unexpected* best_kept(const Envelope& wanted, const Origins& but) {
   return best;
 }
 
-// Of the pending messages of one source on one communicator, the one with the smallest stamp.
+// Finds the pending message with the smallest stamp of one source on one communicator.
 Unexpected* first_pending(const Envelope& of) {
   Unexpected* first = nullptr;
   for (uint32_t i = 0; i < lanes->map.lanes(); ++i) {

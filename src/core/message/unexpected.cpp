@@ -31,7 +31,7 @@ constinit base::IntSetting unexpected_limit{
     {64 << 10, int64_t{1} << 40}};
 WEFT_SETTING(unexpected_limit);
 
-// Unexpected messages up to this much data come from a list of used ones: no heap on the road of a small message.
+// Unexpected messages up to this much data come from a list of used ones: a small message needs no memory of the heap.
 constexpr uint32_t pooled_bytes = 64;
 constexpr int pooled_most = 1024;
 

@@ -9,7 +9,8 @@
 
 namespace weft::core {
 
-// Room for an unexpected message with `bytes` of data, listed nowhere yet. Never nullptr: no memory ends the job.
+// Memory for an unexpected message with `bytes` of data, listed nowhere yet. Never nullptr: the job ends when there is
+// no memory.
 Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes, int64_t message_bytes);
 void free_unexpected(Unexpected* message);
 // Makes it known to receives and probes to come.
