@@ -12,8 +12,8 @@ namespace weft::core::memory {
 // Each side may be in the host's memory or on a device.
 void move_bytes(void* to, const void* from, size_t bytes);
 
-// As update_here() and swap_here(): elements are fetched, changed and stored under the locks of their blocks. The
-// operands are in the host's memory.
+// They do what update_here() and swap_here() do: elements are fetched, changed and stored under the locks of their
+// blocks. The operands are in the host's memory.
 void update_on_device(const Region& region, const Update& update, const void* in, char* at, void* old, int64_t count);
 void swap_on_device(const Region& region, const Element& element, const void* value, const void* compare, char* at,
                     void* old);

@@ -39,7 +39,7 @@ struct alignas(64) Updates {
 // So many updates by a processor's instructions this process is in the middle of.
 using Busy = std::atomic<uint32_t>;
 
-// As this process knows it. All fields of a region never used are zero: it is reached by messages.
+// A region as this process knows it. All fields of a region never used are zero: it is reached by messages.
 struct Region {
   int32_t job_rank = 0;  // the owner
   std::atomic<Reach> reach = Reach::messages;

@@ -19,10 +19,10 @@ struct Pieces {
   int64_t bytes = 0;  // of all
 };
 
-// Those from packed byte `position` on: at most `bytes`, and at most `most` of them.
+// Collects the pieces from packed byte `position` on: at most `bytes`, and at most `most` pieces.
 void collect(const RegionData& place, int64_t position, int64_t bytes, int most, Pieces& pieces);
 
-// The same of elements with gaps, each a piece of its packed size at the element's beginning. `position` is a multiple
+// Collects elements with gaps, each as a piece of its packed size at the element's beginning. `position` is a multiple
 // of that size.
 void collect_elements(const RegionData& place, const Element& element, int64_t position, int64_t bytes, int most,
                       Pieces& pieces);

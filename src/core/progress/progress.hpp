@@ -15,7 +15,7 @@ namespace weft::core {
 // the receive of MPI_Recv that the calling thread waits for.
 bool progress(Request* awaited = nullptr);
 
-// The same, the lane of this request first; the others only now and then (`round` counts).
+// Makes a round on the lane of this request first, and on the others only now and then (`round` counts).
 bool progress_for(Request& request, uint32_t round);
 
 // One round of progress on this lane; on the others, and with what was gathered, only now and then (`round` counts).

@@ -15,7 +15,7 @@
 // post pairs with the progress thread's acquire load; the release store that clears the bit with the fence behind the
 // poster's read.
 //
-// Progress: neither waits. The progress thread leaves a round to the next one when it meets a post. A round of its work
+// Progress: neither waits. The progress thread leaves a round to the next one when it finds a post. A round of its work
 // costs a membarrier; rounds that find nothing to do cost none.
 //
 // tests/model/progress_thread_post.pml shows that each of these steps is needed, and that they suffice;
@@ -36,9 +36,9 @@ namespace weft::core {
 #endif
 }
 
-// As try_post(), for a process with a progress thread: nullptr while that is at work, too, and the caller ends the post
-// by did_not_post() then: on its slow road, so that nothing is kept in a register for it. The request's lane stays as
-// it is, for there is one.
+// Posts as try_post() does, in a process with a progress thread: the result is nullptr while that is at work, too. With
+// nullptr the caller ends the post by did_not_post(), in its slow branch, so that nothing is kept in a register for it.
+// The request's lane stays as it is, for there is one.
 [[gnu::always_inline]] inline Request* try_post_with_thread(Lanes& in, Comm& comm, void* buffer, int64_t bytes,
                                                             int32_t source, int32_t tag) {
   Matcher& matcher = in.all[0].matcher;

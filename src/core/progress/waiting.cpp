@@ -181,7 +181,7 @@ bool Backoff::in_crowd() {
   return waits->awake.fetch_add(1, std::memory_order_relaxed) >= identity->cpu_share;
 }
 
-// Of a thread that waits for memory; under the lock, where there are several threads.
+// Counts this thread among those that wait for memory, or no longer; under the lock, where there are several threads.
 void Backoff::watch(bool on) const {
   if (news_ != News::memory || peers->transports.sleeper() == nullptr) return;
   if (on ? waits->watchers++ == 0 : --waits->watchers == 0) peers->transports.sleeper()->watch_memory(on);
@@ -295,8 +295,8 @@ void Backoff::sleep(Sleeper& me) {
 
 void Backoff::rest(Sleeper& me) {
   using base::second;
-  // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for
-  // it. And without membarrier a wake-up may be missed.
+  // Staging memory and space in a peer's ring become free without a message, so the thread looks again soon while
+  // something waits for them. Without membarrier a wake-up may be missed, too.
   constexpr uint64_t soon = 1000000;
   bool look_soon = peers->queues_waiting.load(std::memory_order_relaxed) != 0 ||
                    // records that found the way full

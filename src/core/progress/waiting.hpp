@@ -27,7 +27,7 @@ enum class News : uint8_t { completion, told_memory, memory };
 class Backoff {
  public:
   explicit Backoff(const Request* request = nullptr, News news = News::completion) : request_(request), news_(news) {}
-  // Of the progress thread, which waits for whatever comes: it sleeps soon, and completions do not wake it.
+  // The back-off of the progress thread, which waits for anything: it sleeps soon, and completions do not wake it.
   struct ServiceTag {};
   explicit Backoff(ServiceTag /*unused*/)
       : request_(nullptr),
@@ -117,8 +117,8 @@ class Backoff {
   bool counted_ = false;      // among the threads that wait and are awake
   bool slept_ = false;
   Deeds just_before_;
-  // Of the sentinel: it has slept since it last looked back, and how things were before; how long it naps, not 0 while
-  // threads that are awake take the messages.
+  // State of the sentinel: whether it has slept since it last looked back, and how things were before; how long it
+  // naps, which is not 0 while threads that are awake take the messages.
   bool watched_ = false;
   Deeds before_sleep_;
   uint64_t nap_ns_ = 0;
@@ -157,14 +157,14 @@ void wait_until(Ready&& ready) {
   wait_with(backoff, ready);
 }
 
-// The same for memory that other processes write, who wake this one afterwards (Endpoint::rouse).
+// Waits for memory that other processes write, which wake this one afterwards (Endpoint::rouse).
 template <class Ready>
 void wait_for_memory(Ready&& ready) {
   Backoff backoff(nullptr, News::told_memory);
   wait_with(backoff, ready);
 }
 
-// The same where not all of them wake this one: it looks again at short intervals.
+// Waits for memory where not all of the writers wake this process: it looks again at short intervals.
 template <class Ready>
 void wait_for_any_memory(Ready&& ready) {
   Backoff backoff(nullptr, News::memory);

@@ -26,7 +26,7 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag);
 // Starts a described receive: matches it with a message that came before, or posts it.
 void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
 
-// The same for one whose messages come by one lane: with a tag, or where a communicator has one lane.
+// Starts a receive whose messages come by one lane: it has a tag, or its communicator has one lane.
 void start_lane_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
 
 // send_now() in core/message/send_now.hpp is the short way of a small contiguous message; false when it must go this

@@ -97,8 +97,8 @@ bool goes_by_device(const Request& r);
 bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, const device::Shared& allocation,
           int64_t wanted);
 
-// R0 of a receive on a device, from the host's memory of a peer: its bytes [position, position + bytes), through pinned
-// memory. As get_data().
+// R0 of a receive on a device, from the host's memory of a peer: copies its bytes [position, position + bytes) through
+// pinned memory. It returns what get_data() returns.
 [[nodiscard]] int get_to_device(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position,
                                 int64_t bytes);
 

@@ -150,7 +150,7 @@ void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
 
 namespace {
 
-// Begins reads that found no room; whether anything moved.
+// Begins reads that could not begin before; whether anything moved.
 bool advance_readings(Lane& lane) {
   for (RendezvousRead* reading = lane.readings; reading != nullptr; reading = reading->next) {
     if (!begin_pieces(*reading) && !reading->is_over()) continue;

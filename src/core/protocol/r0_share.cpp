@@ -89,7 +89,7 @@ struct Pull {
   uint64_t number;  // by which the sender names it
   uint32_t slot;
   bool pushed;                // the sender copies all
-  uint64_t patient_until_ns;  // 0: we take chunks
+  uint64_t patient_until_ns;  // until then the sender copies alone; 0: we take chunks too
   bool exhausted;             // no chunk left for us to take; the sender copies the last ones, or all
   Pull* next;
 };

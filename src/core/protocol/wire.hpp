@@ -17,12 +17,12 @@ namespace weft::core::wire {
 enum ProtocolMessage : uint8_t {
   // 1: eager, E0 (core/message/path.hpp): the data
   eager_sync = 2,  // E0 of a synchronous send: Sync, then the data; answered by a FIN when matched
-  buffered,        // E1: Buffered
+  buffered,        // E1: Buffered, which names the staging buffer
   pushed,          // E1: the data, which follow
   rts,             // R0, R1: Rts, request to send
   rts_stream,      // R1 without asking: Rts, the chunks follow (rendezvous is switched off)
   cts,             // R1, receiver to sender: Cts, clear to send
-  chunk,           // R1: Chunk
+  chunk,           // R1: Chunk, a part of the data
   fin,             // receiver to sender: Fin, the send is complete
   help,            // R0, receiver to sender: Help, copy a part of it if you are idle
   helped,          // R0, sender to receiver: Helped, the last chunk is copied, or the kernel refused
@@ -53,14 +53,14 @@ struct Rts {
   int32_t origin;
   // The data lie at `memory` in one piece, or with gaps: then the sender writes them (R0), or R1. May stream: they
   // can be read, and as the sender waits, they may come by a stream as well: the receiver chooses.
-  // On a device: OfDevice follows, and the receiver may have the device copy, or R1.
+  // On a device: the message is an RtsOnDevice, and the receiver may have the device copy, or R1.
   static constexpr uint16_t with_gaps = 0, in_one_piece = 1, may_stream = 2, on_device = 3;
   uint16_t readable;
   uint16_t lane;  // of the sender, for answers
 };
 static_assert(sizeof(Rts) == 40);
 
-// Of data on a device. An allocation of no bytes: it cannot be mapped, or is better not.
+// The RTS of data on a device. An allocation of no bytes cannot be mapped, or is better not mapped.
 struct RtsOnDevice {
   Rts rts;
   device::Shared allocation;
@@ -69,7 +69,7 @@ static_assert(sizeof(RtsOnDevice) == 128);
 
 struct Cts {
   uint64_t send;
-  uint64_t limit;               // bytes the receiver has room for
+  uint64_t limit;               // the most bytes that the receiver takes
   transport::MemoryRef memory;  // that the chunks may be written into; no_key: they come as messages
   uint32_t lane;                // of the receiver, for the chunks
   uint32_t unused;

@@ -19,7 +19,7 @@ extern Thread several_threads;
 // trusted.
 extern uint64_t (*stamp_clock)();
 
-// Of the messages of one communicator to one peer. `Atomic` is std::atomic but in tests.
+// Makes the stamps of the messages of one communicator to one peer. `Atomic` is std::atomic except in tests.
 template <template <class> class Atomic = std::atomic>
 class StampSlot {
  public:
@@ -29,7 +29,7 @@ class StampSlot {
   bool belongs_to(const Thread* me) const { return owner_.load(std::memory_order_acquire) == me; }
   uint64_t next_own() { return ++count_; }
 
-  // Of a thread that does not own it.
+  // The step of a thread that does not own the slot.
   [[gnu::noinline]] uint64_t next_shared(Thread& me, uint64_t (*clock)()) {
     if (clock == nullptr) return common_.fetch_add(1, std::memory_order_acq_rel) + 1;
     // Once several threads send, the slot is only read, so that they share its line: a compare-and-swap takes the line
@@ -50,7 +50,7 @@ class StampSlot {
   Atomic<uint64_t> common_{0};                     // without a clock, and of numbers
 };
 
-// Of the messages to one peer, by communicator; those that share a slot are only slower.
+// The slots of the messages to one peer, by communicator; communicators that share a slot are only slower.
 class Stamps {
  public:
   static constexpr uint32_t count = 16;

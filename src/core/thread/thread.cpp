@@ -91,8 +91,8 @@ Thread& enter(bool service) {
 
 }  // namespace
 
-// While one thread at a time is in core, own_thread stays empty: by that the roads for several threads know that they
-// are not meant.
+// While one thread at a time is in core, own_thread stays empty: it tells the functions for several threads, such as
+// try_now_wide(), that they do not apply.
 Thread& enter_thread() {
   if (!threads->concurrent) return threads->main;
   if (!threads->multiple) return *(own_thread = &threads->main);

@@ -56,8 +56,8 @@ struct alignas(64) Thread {
   uint64_t retries = 0;   // sends that found the way full
   uint64_t sleeps = 0;    // waits that ended in the kernel
   uint64_t slept_ns = 0;  // and for how long
-  // Of waits: how long the processor was gone in long yields, since when that is counted, until when to sleep instead,
-  // when that was last cut short, and the short sleeps one after the other.
+  // Times of waits: how long the processor was gone in long yields, since when that is counted, until when to sleep
+  // instead, when that was last cut short, and how many short sleeps came one after the other.
   uint64_t gone_ns = 0;
   uint64_t gone_since_ns = 0;
   uint64_t sleep_until_ns = 0;
@@ -73,7 +73,7 @@ struct alignas(64) Thread {
       return refill();
     return take_first();
   }
-  // The same when the cache is known not to be empty.
+  // Takes a request when the cache is known not to be empty.
   Request* take_first() {
     Request* r = free_requests;
     free_requests = r->next;
@@ -126,10 +126,10 @@ struct ThreadList {
 // It points into the current world (core/runtime/world.hpp).
 [[gnu::visibility("hidden")]] extern ThreadList* threads;
 
-// The calling thread's at MPI_THREAD_MULTIPLE; nullptr before its first call.
+// The calling thread's record at MPI_THREAD_MULTIPLE; nullptr before its first call.
 [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Thread* own_thread;
 [[gnu::cold, gnu::noinline]] Thread& enter_thread();
-// Of a thread of our own, which counts as none of the program's.
+// Enters a thread of our own, which does not count as one of the program's.
 void enter_service_thread();
 
 inline Thread& hot_thread() {
