@@ -54,7 +54,7 @@ struct SharedPeer {
   bool suspected = false;  // it was lost at the last look
 };
 
-constinit std::mutex meeting;  // jobs are met and forgotten by one thread at a time; taken before lanes and `mutex`
+constinit std::mutex meeting;  // one thread at a time adds and forgets jobs; taken before lanes and `mutex`
 constinit std::mutex mutex;    // of what changes; jobs are read without it
 constinit std::map<int32_t, SharedPeer>* shared = nullptr;
 constinit base::Ticker* ticker = nullptr;
@@ -302,7 +302,7 @@ std::string meet_job(int number, const std::string& id, int32_t place) {
   if (ours == 0 || !peers->transports.takes_jobs())
     return "this job cannot be connected with others: it has no number, as more than " +
            std::to_string(boot::job_numbers - 1) +
-           " jobs of this user run on this host, or no room (mpiexec --universe)";
+           " jobs of this user run on this host, or no numbers are left for other ranks (mpiexec --universe)";
   if (number < 1 || number >= boot::all_job_numbers || place < 0 || place >= boot::most_places_of_a_job)
     return "that names no job";
   const int32_t first = rank_in_job(number, 0);
