@@ -66,8 +66,8 @@ constinit std::atomic<uint32_t> comms_gone{0};
 
 constinit std::atomic<CallOf> call_of{nullptr};
 
-// Of each thread: the first of its calls (past_ring) that may be of a communicator that is still there, and what it has
-// asked in a wait.
+// The state of a thread: the first of its calls (past_ring) that may be of a communicator that is still there, and its
+// questions in a wait.
 struct OfThread {
   uint32_t comms_gone = 0;
   uint32_t valid_from = 0;

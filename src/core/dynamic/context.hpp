@@ -42,13 +42,13 @@ class ContextNumbers {
   static constexpr uint32_t first_far = 1U << 27;                       // between jobs of two hosts
   static constexpr uint32_t first_alone = first_far + (1U << 26);       // behind those
   static constexpr uint32_t first_spawned = first_far - (1U << 24);     // below first_far
-  static constexpr uint32_t first_common = first_spawned - (1U << 26);  // below first_spawned: between jobs
+  static constexpr uint32_t first_common = first_spawned - (1U << 26);  // below first_spawned, between jobs of one host
   static constexpr uint32_t end = 1U << 28;
   static constexpr uint32_t none = UINT32_MAX;  // offered when all are given away
 
   ContextNumbers(int32_t rank, int32_t size)
       : fresh_(first_shared + static_cast<uint32_t>(rank)), step_(static_cast<uint32_t>(size)) {}
-  // Of a spawned process: the place counts from those on that the job began with.
+  // The numbers of a spawned process; its place is counted from the end of those that the job began with.
   struct SpawnedTag {};
   ContextNumbers(SpawnedTag /*unused*/, int32_t place, int32_t places)
       : fresh_(first_spawned + static_cast<uint32_t>(place)), step_(static_cast<uint32_t>(places)), end_(first_far) {}
@@ -128,7 +128,7 @@ class ContextNumbers {
 // An offer as one word, of which the smallest of a team counts: the number, and behind it who in the team offers it.
 // settle_offer() ends it. `common`: the team has members of several jobs.
 [[nodiscard]] uint64_t offer_context(int32_t members, int32_t place, bool common);
-// The same of a team with members of the job of another host that has this rank.
+// Makes the offer of a team with members of the job of another host that has this rank.
 [[nodiscard]] uint64_t offer_far_context(int32_t far_rank, int32_t place);
 // The job is not known any more: its numbers may be another's.
 void forget_far_contexts(uint32_t slot);
@@ -150,7 +150,7 @@ inline constexpr uint64_t no_offer = UINT64_MAX;
 
 // This process has no more use for a context that it held; or it is none.
 void release_context(uint32_t context);
-// The same after a barrier of all members behind their last use: nobody needs to be told.
+// Releases a context after a barrier of all members behind their last use: nobody needs to be told.
 void release_context_by_all(uint32_t context);
 
 // Releases matter no more: the process is about to leave the job, and its peers, which may leave before, must not be
@@ -161,11 +161,11 @@ void resume_releases();
 
 // ---- Contexts that no number has
 
-// Of a communicator that has none yet: no rank ever receives there.
+// The context of a communicator that has none yet: no rank ever receives there.
 inline constexpr uint32_t no_context = partitioned_contexts | creation_contexts | local_contexts;
 
-// Where processes that have no communicator in common meet to make one: at a string. Context and tag are 59 bits of its
-// hash, so that messages of two strings do not meet.
+// The context and tag by which processes that have no communicator in common make one. They are 59 bits of the hash of
+// a string that these processes know, so that messages of two strings do not match.
 struct MeetingPoint {
   uint32_t context;
   int32_t tag;

@@ -29,7 +29,8 @@ namespace {
 constinit base::Lock processes_lock;
 constinit std::vector<int32_t>* shared_communicators = nullptr;
 constinit int32_t tied = 0;  // places of this host with any
-// Of other hosts: those that we ever had communicators with, and those that have said that they leave.
+// Processes of other hosts: `afar` are those that we ever had communicators with, `leaving` those that have said that
+// they leave.
 constinit std::set<int32_t>* afar = nullptr;
 constinit std::set<int32_t>* leaving = nullptr;
 

@@ -47,13 +47,13 @@ struct Truncation {
 };
 
 // The contexts of communicator number n: 2n and 2n + 1, below 2^29, for messages between two ranks and for collective
-// operations. The same with one of these bits are for what must meet neither of the two:
+// operations. Numbers with one of these bits are for messages that must match neither of the two:
 inline constexpr uint32_t partitioned_contexts = 1U << 31;  // partitioned communication
 inline constexpr uint32_t creation_contexts = 1U << 30;  // communicators made by tag: some ranks, a tag of the user's
 inline constexpr uint32_t local_contexts = 1U << 29;     // Comm::local of an intercommunicator
 
 // An intercommunicator has two groups without a common member. The ranks that we send to and receive from are those
-// of the other group: `size` and job_rank() speak of them, so messages between two ranks take the same road as
+// of the other group: `size` and job_rank() speak of them, so messages between two ranks take the same route as
 // anywhere. `rank` and `group` are ours in our own group. A collective operation on one has
 //  - is_inter(): whether this is one at all;
 //  - local_size(), rank, group: our own side;
@@ -63,7 +63,7 @@ inline constexpr uint32_t local_contexts = 1U << 29;     // Comm::local of an in
 //    ever has it, and it goes with the intercommunicator;
 //  - leads: true on one of the two sides, for what must treat them differently.
 struct Comm : base::Object {
-  // ---- read on the road of every message
+  // ---- read for every message
   uint32_t context = 0;  // of point-to-point messages; context + 1 is for collective operations
   int32_t rank = 0;
   int32_t size = 1;   // ranks that can be addressed
@@ -85,7 +85,7 @@ struct Comm : base::Object {
   const Hosts* hosts = nullptr;        // of an intracommunicator: the hosts of its group; nullptr: no difference
   // Which algorithms its collective operations take; nullptr until the first of them has found out.
   mutable std::atomic<const coll::Choices*> choices{nullptr};
-  coll::SharedRegion* region = nullptr;    // where its ranks meet in operations; made in the first that wants it
+  coll::SharedRegion* region = nullptr;    // for operations in shared memory; made in the first that wants it
   coll::Offload* offload = nullptr;        // its part in a component that does collective operations
   Truncation truncation;                   // of the last blocking collective operation that had one
   const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
@@ -109,7 +109,7 @@ void describe_comm(Comm& comm, uint32_t context, Group* group);
 // on another host: they have no shared regions and no shared windows in common with ours.
 [[nodiscard]] int32_t host_of(int32_t job_rank);
 
-// The same later, for one that was made without a context.
+// Sets the context of a communicator that was made without one.
 void set_context(Comm& comm, uint32_t context);
 
 // Makes the members of a group the ranks that `comm` addresses.

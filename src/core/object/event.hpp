@@ -14,7 +14,7 @@ namespace weft::core {
 enum class Event : uint8_t {
   unexpected,  // a message came before its receive and is kept
   rendezvous,  // a send was announced to its receiver (R0, R1)
-  queued,      // a send found the way full and waits for room
+  queued,      // a send found the way full and waits for space
   saturated,   // unexpected data are beyond their limit: senders are asked for envelopes only
   sleep,       // a wait goes to sleep in the kernel
   wake,        // and is back

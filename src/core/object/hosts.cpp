@@ -47,7 +47,7 @@ bool find_runs(int32_t size, const std::function<int32_t(int32_t)>& host_of, std
   return std::adjacent_find(seen.begin(), seen.end()) == seen.end();
 }
 
-// Of ranks of different hosts that alternate.
+// Sorts ranks by host where those of different hosts alternate.
 void sort_by_host(int32_t size, const std::function<int32_t(int32_t)>& host_of, Hosts& hosts) {
   std::vector<int32_t>& starts = hosts.starts;  // at first how many ranks each has
   starts.clear();

@@ -49,7 +49,8 @@ struct Hosts {
   }
 };
 
-// As `rank` of `size` sees them; `host_of` gives the host of a rank, any number. nullptr where it makes no difference.
+// Finds the hosts as `rank` of `size` sees them; `host_of` gives the host of a rank, any number. nullptr: hosts make no
+// difference.
 [[nodiscard]] std::unique_ptr<const Hosts> find_hosts(int32_t rank, int32_t size,
                                                       const std::function<int32_t(int32_t)>& host_of);
 

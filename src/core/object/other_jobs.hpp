@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Jobs of this host that processes of ours have met at a port or in MPI_Comm_join (docs/design/spawn.md, "Two jobs"),
-// and how their ranks are numbered. core/dynamic/meeting.hpp makes them known.
+// Jobs of this host that processes of ours have connected with by a port or MPI_Comm_join (docs/design/spawn.md, "Two
+// jobs"), and how their ranks are numbered. core/dynamic/meeting.hpp makes them known.
 //
 // Every process numbers the ranks of its own job as always, by their places, and those of another job from a block on:
 // the exclusive or of the two jobs' numbers (boot/connect/job_number.hpp), shifted. So the rank that another process
@@ -54,7 +54,7 @@ struct OtherJob {
 void set_job(int32_t block, OtherJob* job);
 [[nodiscard]] std::vector<OtherJob*> known_jobs();
 
-// The block that a rank is in; 0: our own job's, where other jobs have room (ranks_of_all_jobs()).
+// The block that a rank is in; 0: that of our own job, where there are numbers for other jobs (ranks_of_all_jobs()).
 [[nodiscard]] constexpr int32_t block_of(int32_t rank) {
   return rank & ~(boot::most_places_of_a_job - 1);
 }
@@ -95,7 +95,7 @@ struct FarPart {
 // Whether this process knows a job of another host.
 [[nodiscard]] bool knows_far_jobs();
 
-// How many ranks there are of all jobs, met or not; `places` of ours alone where ours has no room for others.
+// How many ranks there are of all jobs, known or not; `places` of ours alone where there are no numbers for other jobs.
 [[nodiscard]] int32_t ranks_of_all_jobs();
 
 // Whether any other job was ever known.

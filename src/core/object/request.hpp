@@ -55,7 +55,7 @@ struct RequestFlags {
   bool active : 1;      // started and not yet completed by a Wait or Test; false only for inactive persistent ones
   bool persistent : 1;  // stays after completion, until freed; also of generalized ones, to tell both by one test
   bool cancelled : 1;
-  bool shared : 1;       // done_send: never freed
+  bool shared : 1;       // this is done_send, which is never freed
   bool generalized : 1;  // completed by the program, whose functions tell its status: mpi/p2p/grequest.cpp
   bool awaited : 1;      // of a blocking operation: its thread does nothing else
   bool on_device : 1;    // the buffer is memory of a device: it has a layout, even without gaps
@@ -76,7 +76,7 @@ struct alignas(64) Request : base::Object {
   // ---- what is matched, and the user's buffer
   Envelope match{};
   void* buffer = nullptr;
-  int64_t bytes = 0;        // of data: size of a send, room of a receive
+  int64_t bytes = 0;        // of data: size of a send, limit of a receive
   Type* layout = nullptr;   // nullptr: contiguous, in the host's memory
   int64_t count = 0;        // elements, when there is a layout
   uint64_t post_order = 0;  // receives: see Matcher::order()
@@ -91,7 +91,7 @@ struct alignas(64) Request : base::Object {
   Peer* peer = nullptr;
   int64_t moved = 0;        // bytes already on their way (R1)
   int64_t limit = 0;        // bytes the receiver has asked for (R1); of a truncated receive, those that were sent
-  int32_t partner = 0;      // persistent requests: destination or source
+  int32_t partner = 0;      // destination or source of a persistent request
   uint16_t lane = 0;        // of this process, where the operation ends
   uint16_t their_lane = 0;  // of the peer, where chunks go (R1)
   MemoryRef registered{0, MemoryRef::no_key};  // memory of an announced send, for deregister()

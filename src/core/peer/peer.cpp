@@ -88,7 +88,7 @@ void Peers::forget(int32_t job_rank) {
 }
 
 void Peer::open_way() {
-  if (peers->mailbox_limit < tiny_bytes) return;  // that road does not look at the limit
+  if (peers->mailbox_limit < tiny_bytes) return;  // the inlined route does not look at the limit
   // The program's threads take turns on it; a progress thread writes into the same ring, and counts for itself.
   const bool plain = !threads->multiple && lane_map.mask == 0;
   (plain ? open : wide).store(near, std::memory_order_relaxed);

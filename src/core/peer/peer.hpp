@@ -40,8 +40,8 @@ struct alignas(64) SendQueues {
 };
 
 struct Peer {
-  // The peer's rings while small messages may go straight into them: it is on this host, nothing waits for room, and it
-  // has not asked for envelopes only. Otherwise nullptr, and sends take the general way. `open` when both sides have
+  // The peer's rings while small messages may go straight into them: it is on this host, nothing waits for space, and
+  // it has not asked for envelopes only. Otherwise nullptr, and sends take the general way. `open` when both sides have
   // one lane and one thread at a time, `wide` in all other cases.
   std::atomic<transport::inlined::Endpoint*> open = nullptr;
   std::atomic<transport::inlined::Endpoint*> wide = nullptr;
@@ -123,7 +123,8 @@ struct Peers {
   // This is for forget_peer() (core/message/send_queue.hpp).
   void forget(int32_t job_rank);
   void set_congested(bool on);
-  // Of so many ranks. The transports are the caller's: they are set after open(), and live until close() has returned.
+  // Opens the table for so many ranks. The transports are the caller's: they are set after open(), and live until
+  // close() has returned.
   void open(int32_t ranks);
   void close();
 

@@ -159,7 +159,7 @@ std::string shown_host() {
   return text + ")";
 }
 
-// Of all hosts, in order.
+// The first ranks of all hosts, in order.
 std::vector<int> first_ranks() {
   const auto hosts = find_hosts(identity->rank, identity->size, [](int32_t rank) { return boot::host_of(rank); });
   if (hosts != nullptr) return {hosts->first_ranks(), hosts->first_ranks() + hosts->count()};

@@ -35,7 +35,7 @@ struct Config {
 
 struct World {
   Identity identity;
-  bool hosts_left = false;  // the ranks of all hosts have met at the end
+  bool hosts_left = false;  // the ranks of all hosts have synchronised at the end
   Peers peers;
   ThreadList threads;
   Waits waits;
@@ -58,7 +58,8 @@ World* enter(World* entered);
 void start(bool multiple, uint64_t (*alike)());
 
 // Completes what is still on its way, and tells the launcher and other ranks that the process may end. Nothing of the
-// program's is open, and the runtime has no thread, until resume(). Between hosts all ranks meet in the first.
+// program's is open, and the runtime has no thread, until resume(). In a job of several hosts all ranks synchronise in
+// the first call.
 void rest();
 void resume();
 
