@@ -62,7 +62,8 @@ struct Component {
   // Checks the component's settings when the job starts, before any other function; false: `problem` says why not.
   bool (*open)(base::Problem& problem);
   ComponentState (*state)();
-  // By all ranks of a communicator; the other functions get the result. nullptr: this rank cannot; others return too.
+  // All ranks of a communicator call it; the other functions get the result. nullptr: this rank cannot; others return
+  // too.
   void* (*join)(core::Comm& comm);
   // Sends nothing; the runtime may have stopped.
   void (*leave)(void* group);

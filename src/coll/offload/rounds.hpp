@@ -31,7 +31,7 @@ class Rounds final : public transport::ucc::Exchange {
   // Something to do for advance().
   [[nodiscard]] bool has_work() const;
   void advance();
-  // Until none is under way.
+  // Makes progress until no round is in flight.
   void settle();
   // The last round, of a rank that has ended.
   void end(bool well);

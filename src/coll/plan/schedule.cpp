@@ -109,7 +109,7 @@ void Schedule::start(core::Request& request) {
   run();
 }
 
-// By the thread whose turn it is: nothing is under way.
+// The thread whose turn it is calls it: nothing is in flight.
 void Schedule::run() {
   while (next_ != steps_.size()) {
     open_.store(1, std::memory_order_relaxed);

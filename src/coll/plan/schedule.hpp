@@ -41,8 +41,8 @@ struct Step {
 class Schedule {
  public:
   explicit Schedule(Comm& comm);
-  // With a tag of its own instead of a number: it goes on beside schedules of an intercommunicator, whose numbers
-  // others count, on Comm::local.
+  // A schedule with a tag of its own instead of a number goes on beside schedules of an intercommunicator, whose
+  // numbers others count, on Comm::local.
   Schedule(Comm& comm, Tag tag);
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;

@@ -131,7 +131,7 @@ class SharedRegion {
   // Our place in a phase, once it is free; nullptr: the region is broken.
   [[nodiscard]] unsigned char* open(int64_t phase);
   void post(int64_t phase);
-  // In a phase of which we read nothing: post() and pass(). Looks at a rank, or at everybody where they are few,
+  // Does post() and pass() in a phase of which we read nothing. Looks at a rank, or at everybody where they are few,
   // without waiting. False: one has posted another call in this phase, and the region is broken.
   [[nodiscard]] bool post_and_pass(int64_t phase, int32_t looks_at);
   // The data that a rank posted in a phase; nullptr: the region is broken.

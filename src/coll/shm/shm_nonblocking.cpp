@@ -17,7 +17,8 @@ namespace {
 
 // ---- Steps
 
-// Once for each time that the operation is performed: a persistent one in its first step, whichever that is.
+// It acts once for each time that the operation is performed: for a persistent one in its first step, whichever that
+// is.
 void begin_once(ExchangeOperation& op) {
   if (op.number != 0) return;
   op.number = op.buffers.next(op.row);
