@@ -83,7 +83,8 @@ Say say_of(const Past& past, bool asks) {
   return say;
 }
 
-// In these all ranks say the same number of bytes. The name is that of the nonblocking or persistent form, too.
+// Whether all ranks of a call say the same number of bytes. The name is that of the nonblocking or persistent form,
+// too.
 bool has_one_size(std::string_view call) {
   constexpr std::string_view names[] = {"bcast",      "gather",   "scatter",        "allgather",
                                         "allgatherv", "alltoall", "reduce",         "allreduce",

@@ -108,8 +108,8 @@ bool way_stays_lost(int32_t rank, LostWay& lost) {
   return true;
 }
 
-// With need for another look. A process that has left the last communicator that it shared with ours may end in any
-// way, and we may be on our way out of it: so one that is lost is looked at twice.
+// Returns whether another look is needed. A process that has left the last communicator that it shared with ours may
+// end in any way, and we may be on our way out of it: so one that is lost is looked at twice.
 bool tick() {
   const std::lock_guard guard(mutex);
   if (shared == nullptr) return false;
@@ -144,7 +144,7 @@ void forget_far_job(const OtherJob& job) {
     lost_ways->erase(lost_ways->lower_bound(job.first), lost_ways->lower_bound(job.first + job.places));
 }
 
-// With the lock.
+// The lock is held.
 bool is_shared_with(const OtherJob& job) {
   if (shared == nullptr) return false;
   const auto at = shared->lower_bound(job.first);

@@ -69,7 +69,7 @@ void tune_waits() {
   Backoff::tune(identity->job.local_ranks + tied, identity->job.local_cpus);
 }
 
-// With the lock.
+// The lock is held.
 void count_communicators(int32_t job_rank, int32_t by) {
   if (job_rank >= identity->places) {
     if (share_with_other(job_rank, by) && !is_far(job_rank)) tied += by;

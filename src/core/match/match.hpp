@@ -190,7 +190,7 @@ class Matcher {
   bool busy() const { return busy_.load(std::memory_order_relaxed) != 0; }
   bool anything_unexpected() const { return first_ != nullptr; }
 
-  // For several threads; `several`: other lanes bring messages of the same communicators.
+  // Prepares it for several threads; `several`: other lanes bring messages of the same communicators.
   void share(bool several) {
     several_ = several;
     extra_ = 1;

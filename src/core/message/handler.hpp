@@ -59,7 +59,7 @@ void on_counted_arrival(const transport::Arrival& arrival);
 // Does so for transports that cannot drain (Capabilities::drains): messages with a stamp are numbered.
 void on_numbered_arrival(const transport::Arrival& arrival);
 
-// For handlers whose message says how long it is: a shorter one is a protocol error.
+// Handlers whose message says how long it is call it: a shorter one is a protocol error.
 void check_size(const transport::Arrival& arrival, size_t bytes);
 
 // Whether a message may be from this rank, which it names as its sender.

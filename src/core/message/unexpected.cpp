@@ -35,7 +35,7 @@ WEFT_SETTING(unexpected_limit);
 constexpr uint32_t pooled_bytes = 64;
 constexpr int pooled_most = 1024;
 
-// For a counter that any thread may read; see count().
+// Raises a counter that any thread may read; see count().
 void raise_to(uint64_t& most, uint64_t now) {
   if (now > most) std::atomic_ref(most).store(now, std::memory_order_relaxed);
 }

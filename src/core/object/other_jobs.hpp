@@ -59,7 +59,7 @@ void set_job(int32_t block, OtherJob* job);
   return rank & ~(boot::most_places_of_a_job - 1);
 }
 
-// Its place there.
+// The place of a rank in its block.
 [[nodiscard]] constexpr int32_t place_in(int32_t rank) {
   return rank - block_of(rank);
 }

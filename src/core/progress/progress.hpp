@@ -22,8 +22,8 @@ bool progress_for(Request& request, uint32_t round);
 // Whether anything happened.
 bool progress_on(uint32_t lane, uint32_t round, Request* awaited = nullptr);
 
-// For calls that end without a message, if they are all that a program makes until another rank has done something that
-// needs us, such as the loop of a spin lock: every few of them of a thread, one round of progress.
+// Calls that end without a message use it, if they are all that a program makes until another rank has done something
+// that needs us, such as the loop of a spin lock. It makes one round of progress for every few of them of a thread.
 void progress_at_times();
 
 }  // namespace weft::core

@@ -341,7 +341,7 @@ void Backoff::end_sleep(Sleeper& me) const {
   }
 }
 
-// Under waits->lock, which keeps the sleeper where it is.
+// waits->lock is held, which keeps the sleeper where it is.
 void Backoff::wake(Sleeper& sleeper) {
   waits->wakes.fetch_add(1, std::memory_order_relaxed);
   if (sleeper.sentinel) {

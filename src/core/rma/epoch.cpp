@@ -20,7 +20,7 @@ int32_t first_of(int32_t one, int32_t other) {
   return one != no_error ? one : other;
 }
 
-// By this box.
+// Makes a record for this box; `awaited` gets its answer.
 Record record_of(Action action, Awaited& awaited, const LaneBox& box) {
   Record record{};
   record.action = action;
@@ -245,12 +245,12 @@ std::vector<int32_t> opened_targets(const Window& window) {
   return ranks;
 }
 
-// At the end of an epoch.
+// Completes all operations at the end of an epoch.
 int32_t settle_all(Window& window) {
   return settle(window, opened_targets(window));
 }
 
-// Whether its lock is given back by a message.
+// Whether the target's lock is given back by a message.
 bool is_locked_afar(const Target& target) {
   return target.locked && target.control == nullptr;
 }

@@ -34,7 +34,7 @@ struct alignas(64) Gathered {
   base::Lock lock;  // behind that of a box; its holder only tries those
   std::atomic<LaneBox*> first = nullptr;
 
-  // With the lock. Progress is told when the first box comes and when the last one goes.
+  // The lock is held. Progress is told when the first box comes and when the last one goes.
   void set_first(LaneBox* box) {
     const bool had = first.load(std::memory_order_relaxed) != nullptr;
     first.store(box, std::memory_order_relaxed);
@@ -77,7 +77,7 @@ size_t size_of(const Record& record, size_t bytes) {
   return sizeof record + record.runs * sizeof(Run) + padded(bytes);
 }
 
-// With the box's lock.
+// The box's lock is held.
 void enlist(LaneBox& box) {
   if (box.listed) return;
   box.listed = true;
@@ -184,7 +184,7 @@ void LaneBox::enter(size_t size) {
   if (!can_enter()) wait_on(lane, can_enter);
 }
 
-// With the lock.
+// The lock is held.
 void LaneBox::note(const Record& record) {
   const bool asks = record.action == Action::flush;
   if (!moves_data(record.action) && !asks) return;
@@ -195,7 +195,7 @@ void LaneBox::note(const Record& record) {
   find_awaited(lane, record.cookie)->number = number;
 }
 
-// With the lock.
+// The lock is held.
 void LaneBox::leave(Leave when) {
   if (when == Leave::later || !send()) enlist(*this);
 }

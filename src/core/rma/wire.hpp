@@ -42,7 +42,7 @@ constexpr bool moves_data(Action action) {
   return action <= Action::compare;
 }
 
-// At the beginning of a frame of kind wire::records.
+// It begins a frame of kind wire::records.
 struct Frame {
   uint32_t context;  // of the window's communicator; with the generation the window's name (names.hpp)
   uint32_t generation;

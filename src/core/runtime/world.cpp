@@ -265,7 +265,8 @@ class Agreement {
   uint64_t ours_;
 };
 
-// For programs in which all talk to all. Each begins behind itself, so that not all ask for the same rank.
+// Connects all ranks, for programs in which all send to all. Each begins behind itself, so that not all ask for the
+// same rank.
 void connect_all() {
   const int32_t own = identity->rank - identity->first;
   for (int32_t i = 0; i < identity->size; ++i) (void)peers->of(identity->first + (own + i) % identity->size);

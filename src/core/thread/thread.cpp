@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint32_t slab_requests = 64;
 
-// Under the list's lock.
+// The list's lock is held.
 Slab& slab_of(const Request* r) {
   auto& slabs = threads->slabs;
   const auto behind = std::upper_bound(slabs.begin(), slabs.end(), r,
