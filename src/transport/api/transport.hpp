@@ -64,11 +64,11 @@ struct LaneMap {
 //   done         it is over; the memory may be used again
 //   posted       it goes on; the transport will tell when it is over
 //   retry        the way is full now, nothing was taken: ask again after progress
-//   unsupported  not in this way, by this transport or for this memory; take another. Of a read, some may be copied.
+//   unsupported  not in this way, by this transport or for this memory; take another. A read may have copied a part.
 //   lost         never: the peer is lost, which was reported (failure.hpp)
 enum class [[nodiscard]] Post : uint8_t{done, posted, retry, unsupported, lost};
 
-// The same of operations that give an errno.
+// Operations that give an errno return this instead of Post::unsupported.
 inline constexpr int unsupported = ENOTSUP;
 
 inline constexpr uint8_t kind_limit = 29;  // kinds of messages from here on are the transports' own
@@ -128,8 +128,8 @@ struct Read {
 // its way ends.
 struct PushDestination {
   void* to = nullptr;
-  size_t bytes = 0;      // of them that there is room for; the rest is dropped
-  Read* read = nullptr;  // who is told; nullptr: nobody wants them
+  size_t bytes = 0;      // the size of the memory; data beyond it are dropped
+  Read* read = nullptr;  // told when they are there; nullptr: nobody wants them
 };
 inline PushDestination& destination_of(const Arrival& arrival) {
   return *static_cast<PushDestination*>(const_cast<void*>(arrival.data));
@@ -137,8 +137,8 @@ inline PushDestination& destination_of(const Arrival& arrival) {
 
 // A piece of the sender's staging memory: the sender fills it, the receiver reads and releases it.
 struct Staging {
-  void* memory = nullptr;  // nullptr: none free now
-  uint64_t handle = 0;     // what the receiver calls it
+  void* memory = nullptr;  // nullptr if none is free now
+  uint64_t handle = 0;     // the receiver's name for it
 };
 
 // A callback for pushed data that have left: `call` once, by the poll() of the lane that they were sent on.
@@ -166,22 +166,22 @@ class Endpoint {
   // done. Thread-safe.
   virtual Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) = 0;
 
-  // The same for a message that names staging memory of ours, of `staged` bytes, in `data` of at most 64.
-  // Where the peer cannot read that memory, its contents go along.
+  // Sends a message whose `data`, of at most 64 bytes, name staging memory of ours, of `staged` bytes. If the peer
+  // cannot read that memory, its contents go along.
   virtual Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                            size_t staged) = 0;
 
-  // The same, but the contents are written into the peer's memory, `at` bytes behind its beginning, and the message
-  // comes when they are there, maybe after what is sent later. posted: `told` will tell that it is on its way. On a
-  // lane of ours, one thread at a time for each lane, as poll().
+  // Sends such a message, but first writes the staged contents into the peer's memory, `at` bytes behind its beginning.
+  // The message comes when they are there, maybe after messages that are sent later. posted: `told` will tell that it
+  // is on its way. One thread at a time may call for each lane of ours, as with poll().
   virtual Post write(uint8_t /*kind*/, Envelope, const void* /*data*/, uint32_t /*bytes*/, const Staging&,
                      size_t /*staged*/, const MemoryRef& /*to*/, size_t /*at*/, uint32_t /*lane*/, Written /*told*/) {
     return Post::unsupported;
   }
 
-  // The way of a message of so many bytes between two ranks that are both in a call. A receiver takes next_way(), of
-  // the last times that were noted the best, now and then the other one. A sender knows by way() which one its peer has
-  // last answered. Thread-safe.
+  // The way of a message of so many bytes between two ranks that are both in a call. A receiver takes next_way(): the
+  // one with the best of the times that were noted last, and now and then the other one. A sender knows by way() which
+  // one its peer has last answered. Thread-safe.
   virtual Way next_way(size_t /*bytes*/) { return Way::other; }
   virtual void note_message(Way /*way*/, size_t /*bytes*/, uint64_t /*ns*/) {}
   virtual Way way(size_t /*bytes*/) const { return Way::other; }
@@ -197,7 +197,8 @@ class Endpoint {
   [[nodiscard]] virtual int get(const MemoryRef& /*from*/, void* /*to*/, size_t /*bytes*/) { return unsupported; }
   [[nodiscard]] virtual int put(const MemoryRef& /*to*/, const void* /*from*/, size_t /*bytes*/) { return unsupported; }
 
-  // The same between pieces of the peer's memory and bytes of ours that lie together, in the order of the pieces.
+  // These copy likewise between pieces of the peer's memory and bytes of ours that lie together, in the order of the
+  // pieces.
   [[nodiscard]] virtual int get_pieces(const MemoryRef& from, const MemoryPiece* pieces, size_t count, void* to) {
     auto* at = static_cast<char*>(to);
     for (size_t i = 0; i < count; at += pieces[i++].bytes) {
@@ -217,8 +218,8 @@ class Endpoint {
   virtual void* map(const MemoryRef& /*memory*/) { return nullptr; }
 
   // Copies from the peer's memory, now or while other things go on, from `at` bytes behind its beginning: as much of
-  // `bytes` as the transport moves in one piece, which it leaves there. On a lane of ours, one thread at a time for
-  // each lane, as poll().
+  // `bytes` as the transport moves in one piece, which it leaves there. One thread at a time may call for each lane of
+  // ours, as with poll().
   virtual Post read(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t /*lane*/, Read&) {
     return get(advanced(from, at), to, bytes) == 0 ? Post::done : Post::unsupported;
   }
@@ -243,7 +244,8 @@ class Endpoint {
   // are stored before sleeps() is asked.
   bool sleeps() const { return (attention_->load(std::memory_order_relaxed) & asleep) != 0; }
   virtual void rouse() {}
-  // Whether a thread of the peer sleeps until its memory changes. As above; rouse() then wakes it.
+  // Whether a thread of the peer sleeps until its memory changes; rouse() then wakes it. The change is stored before
+  // this is asked.
   bool watches_memory() const { return (attention_->load(std::memory_order_relaxed) & watching) != 0; }
 
   // Whether the peer asks for no more than envelopes: its memory for unexpected messages is used up. Not virtual: it is
@@ -315,7 +317,7 @@ class Transport {
     errno = unsupported;
     return nullptr;
   }
-  // The same for the program, as it wishes: its pages are taken when they are touched. Thread-safe.
+  // Memory that peers map for the program, as it wishes: its pages are taken when they are touched. Thread-safe.
   [[nodiscard]] virtual pages::Grant grant(size_t /*bytes*/, const pages::Wish& /*wish*/) {
     return {.problem = "this transport gives no memory"};
   }
@@ -346,8 +348,8 @@ class Transport {
   // From now on a sleep also ends when this descriptor becomes readable, if the transport can have it so.
   virtual void wake_on(int /*descriptor*/) {}
 
-  // Of a transport on which nobody wakes us: the descriptor that becomes readable when there is something to poll for,
-  // as of the last may_sleep() that was true; -1: nothing does.
+  // For a transport whose peers do not wake this process: the descriptor that becomes readable when there is something
+  // to poll for, as of the last may_sleep() that was true; -1: there is none.
   virtual int wait_descriptor() const { return -1; }
   virtual bool may_sleep() { return true; }
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The count of what came from other hosts and was turned away, because it did not prove to be of this job: a
-// stranger's, or of a rank and changed on its way. `weft why` tells it when a job stands still. Thread-safe.
+// The number of messages and connections from other hosts that were rejected because they did not prove to be of this
+// job: they came from a process outside it, or from a rank and were changed on their way. `weft why` reports it when a
+// job stands still. Thread-safe.
 
 #include <atomic>
 #include <cstdint>

@@ -123,9 +123,9 @@ class Carrier {
   // Whether all frames of which sent() will not tell have left for good.
   virtual bool all_sent() const { return true; }
 
-  // Pushing data from where they lie, for carriers that keep the order of frames: `bytes` of them go behind the header
-  // that lies at the beginning of the buffer. As send(); also `copied`: as 0, but the data are no longer in use,
-  // and buffer->left is empty.
+  // push() sends data from where they lie, for carriers that keep the order of frames: `bytes` of them go behind the
+  // header that lies at the beginning of the buffer. Its results are those of send(), and `copied`: as 0, but the data
+  // are no longer in use, and buffer->left is empty.
   static constexpr int copied = -2;
   virtual bool pushes() const { return false; }
   [[nodiscard]] virtual int push(Buffer* /*buffer*/, const void* /*data*/, size_t /*bytes*/, Address /*to*/) {

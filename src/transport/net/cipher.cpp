@@ -12,7 +12,7 @@
 namespace weft::transport::net {
 namespace {
 
-// Of libcrypto's interface (openssl/evp.h), the same in versions 1.1 and 3.
+// These numbers and functions are of libcrypto's interface (openssl/evp.h), the same in versions 1.1 and 3.
 constexpr int get_tag = 0x10, set_tag = 0x11;
 struct CipherLibrary {
   void* (*context_new)();

@@ -16,18 +16,18 @@ namespace weft::transport::net {
 // Whether libcrypto can be used; otherwise why not. Thread-safe.
 [[nodiscard]] bool cipher_is_there(std::string& why_not);
 
-// For the frames of one rank to another. The number of a frame on its lane makes each one's encryption different; none
-// may be used twice. Thread safety: one thread at a time.
+// Encrypts the frames of one rank to another. The number of a frame on its lane makes each one's encryption different;
+// no number may be used twice. Thread safety: one thread at a time.
 class Cipher {
  public:
-  // cipher_is_there() has said so.
+  // cipher_is_there() must have returned true.
   Cipher(const Key& secret, uint32_t from, uint32_t to);
   ~Cipher();
   Cipher(const Cipher&) = delete;
   Cipher& operator=(const Cipher&) = delete;
 
-  // `bytes` behind a header, from `plain` to `sealed`, which has room for tag_bytes more; and back, false: they were
-  // changed on their way.
+  // seal() encrypts `bytes` behind a header, from `plain` to `sealed`, which has space for tag_bytes more. open()
+  // decrypts them; false: they were changed on their way.
   void seal(const Header& header, uint64_t number, const void* plain, size_t bytes, void* sealed);
   [[nodiscard]] bool open(const Header& header, uint64_t number, const void* sealed, size_t bytes, void* plain);
 

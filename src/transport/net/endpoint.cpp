@@ -57,7 +57,7 @@ Post NetEndpoint::post(LanePort& port, Buffer* buffer, unsigned char* start, siz
   return post_next(port, buffer, start, bytes, lane);
 }
 
-// Under the lock of the way, with room in the window.
+// Called with the lock of the lane's path, when the window is not full.
 Post NetEndpoint::post_next(LanePort& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
   LanePath& way = way_to_lane(lane);
   if (way.cipher == nullptr && checks_data(bytes - sizeof(Header))) write_check(start, bytes);
@@ -68,7 +68,7 @@ Post NetEndpoint::post_next(LanePort& port, Buffer* buffer, unsigned char* start
   return posted;
 }
 
-// From another buffer: the data in this one may be sent again, and then with another number.
+// Sends from another buffer: the data in this one may be sent again, and then with another number.
 Post NetEndpoint::post_encrypted(LanePort& port, Buffer* buffer, const unsigned char* start, size_t bytes,
                                  uint32_t lane) {
   Buffer* const sealed = owner_.take(lane, held_.load(std::memory_order_relaxed));

@@ -63,7 +63,7 @@ inline size_t frame_bytes(const void* frame) {
 inline Key frame_key(const Key& secret, uint32_t from, uint32_t to) {
   return secret.derived(Purpose::frames, {pair_of(from, to)});
 }
-// Only ranks of the job know it, so it tells a frame of theirs that was changed on its way from one of a stranger.
+// Only ranks of the job know it, so it tells a frame of theirs that was changed on its way from one of another process.
 inline uint32_t mask_of(const Key& secret, uint32_t to) {
   return static_cast<uint32_t>(secret.derived(Purpose::origins, {to}).words[0]);
 }
@@ -74,7 +74,7 @@ uint64_t proof_of(const Header& header, uint64_t number, const Key& key);
 // The receiver.
 struct Receiver {
   uint32_t rank = 0, ranks = 0, lanes = 0;
-  bool encrypted = false;  // believes nothing else
+  bool encrypted = false;  // and it rejects all other frames
   uint32_t side = 0;       // the bit in which senders differ from the receiver; 0: none need to
   uint32_t mask = 0;       // mask_of() it
 
@@ -83,9 +83,9 @@ struct Receiver {
   bool hears(uint32_t from) const { return from < ranks && from != rank && ((from ^ rank) & side) == side; }
 };
 
-// Checks what came in: `frame` of `bytes`. nullptr: it is damaged, or not for us. Its proof is still to be checked.
+// Checks a frame of `bytes` that came in. nullptr: it is damaged, or not for us. Its proof is still to be checked.
 const Header* check_frame(const void* frame, size_t bytes, const Receiver& by);
-// The same for the header of pushed data.
+// Checks the header of pushed data likewise.
 bool check_pushed(const Header& header, const Receiver& by);
 
 }  // namespace weft::transport::net

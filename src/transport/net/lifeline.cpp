@@ -69,7 +69,7 @@ Got look_for_word(const Socket& socket, Word& word, int& error) {
   return Got::end;
 }
 
-// The same, and takes it.
+// Looks for a whole word likewise, and takes it off the connection.
 Got take_word(const Socket& socket, Word& word, int& error) {
   const Got got = look_for_word(socket, word, error);
   if (got == Got::word) (void)!::recv(socket.descriptor(), &word, sizeof word, MSG_DONTWAIT);
@@ -279,8 +279,8 @@ void Lifelines::warn_of_missing() const {
                         "network, name it with WEFT_NETWORKS; WEFT_LOST_AFTER=0 does without such connections"});
 }
 
-// Admits callers that prove that they are of this job. Strangers cannot fill the place: the one that has waited longest
-// goes.
+// Admits callers that prove that they are of this job. Other processes cannot keep all places: when these are full, the
+// caller that has waited longest is dropped.
 void Lifelines::welcome() {
   for (const Socket& listener : listeners_) {
     for (size_t i = 0; i < most_callers; ++i) {  // then those that are in are heard
@@ -369,7 +369,7 @@ void Lifelines::share() {
   start_.page->keeper.store(getpid(), std::memory_order_release);
 }
 
-// The keeper's lines as ours. Only who waits long comes here, once; where the system does not allow it, the keeper
+// Copies the keeper's lines. Only a rank that waits long does so, once; where the system does not allow it, the keeper
 // alone looks.
 void Lifelines::borrow() {
   const int keeper = start_.page->keeper.load(std::memory_order_acquire);  // pairs with the release in share()

@@ -146,14 +146,14 @@ class Lifelines {
   std::vector<Caller> callers_;
   std::vector<Lifeline> lines_;
   std::atomic<bool> looking_ = false;
-  // Of ranks that are not the keeper: its lines are looked at too, if we could have them.
+  // The keeper's process, in the other ranks of its host: they look at its lines too, if the system gives them these.
   Socket keeper_;
   bool asked_keeper_ = false;
   int strangers_ = 0;
 };
 
-// A message to another host cannot be delivered: the reason may be that a host or a rank was lost. Gives who knows that
-// a moment to say so and end the job; returns when nobody has.
+// A message to another host cannot be delivered: the reason may be that a host or a rank was lost. Gives a process that
+// knows of it a moment to report it and end the job; returns when none has.
 void wait_for_news();
 
 }  // namespace weft::transport::net

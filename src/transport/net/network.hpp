@@ -27,7 +27,7 @@ class Networks {
   std::vector<AddressRange> ranges_;
 };
 
-// The uses of an address of this host, in the order to try. Those of the last two kinds are not tried.
+// The uses of an address of this host, in the order to try. Addresses of the last two kinds are not tried.
 enum class AddressUse : uint8_t { between_hosts, point_to_point, loopback, down, not_allowed };
 
 struct LocalAddress {
@@ -49,7 +49,7 @@ Networks networks_of_setting();
 // none.
 inline constexpr size_t addresses_most = 32;
 std::vector<in_addr> find_addresses(std::string& why);
-// The same; ends the job with a message when there are none.
+// Finds these addresses, and ends the job with a message when there are none.
 std::vector<in_addr> allowed_addresses();
 
 std::string text_of(in_addr address);

@@ -11,7 +11,7 @@
 
 namespace weft::transport {
 
-// A job of another host, which a process of ours has met at a port (docs/design/spawn.md, "Two hosts").
+// A job of another host that a process of ours is connected with by a port (docs/design/spawn.md, "Two hosts").
 struct FarJob {
   int first;           // of its ranks, as we number them: a block
   int place;           // ours in our job

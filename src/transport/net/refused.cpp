@@ -11,7 +11,8 @@
 namespace weft::transport::net {
 namespace {
 
-constexpr uint64_t searches_most = 2;  // through all ranks, so that strangers cannot take a process's time
+constexpr uint64_t searches_most =
+    2;  // through all ranks, so that processes outside the job cannot take this one's time
 
 }  // namespace
 
@@ -36,8 +37,8 @@ bool NetTransport::is_with_origin(Header h, uint32_t lane, uint32_t from) const 
   return h.proof == proof_of(h, is_of_ours(h.kind) ? 0 : expected + ahead, frame_key(secret_, from, receiver_.rank));
 }
 
-// A frame that does not prove itself, of a carrier that takes frames from anybody. A stranger's changes nothing; one
-// that is from a rank, by its origin or by its proof with another origin, will not come again.
+// Rejects a frame that does not prove itself, of a carrier that takes frames from any process. One from outside the job
+// changes nothing; one that is from a rank, by its origin or by its proof with another origin, will not come again.
 void NetTransport::refuse(uint32_t lane, const unsigned char* frame, size_t bytes) {
   Header h;
   if (bytes < sizeof h) return turn_away(bytes);

@@ -51,7 +51,7 @@ struct ListenAddresses {
 
 // Listens at the addresses of a place, at one port of all of them that the system chooses. None: errno says why.
 std::vector<Socket> try_to_listen_at(ListenAddresses& place);
-// The same; ends the job with a message when it cannot.
+// Listens likewise, and ends the job with a message when it cannot.
 std::vector<Socket> listen_at(ListenAddresses& place);
 // The next caller of a listener; none: errno says why.
 Socket accept_one(const Socket& listener);
@@ -62,11 +62,12 @@ inline constexpr const char* descriptor_remedy =
     "raise the limit of open files (ulimit -n): a rank needs one for each rank of another host that it talks to, and a "
     "second one for datagrams and windows, on each lane that threads use";
 
-// Nothing tells a stranger's greeting from one that was changed on its way.
+// No check tells the greeting of a process outside the job from one that was changed on its way.
 inline base::Problem unproved_connection() {
   return {
       .cause = "a connection was rejected that does not prove to be from a rank of this job, as later ones will be",
-      .remedy = "keep strangers from this host's ports; if there are none, look for a broken cable, adapter or switch"};
+      .remedy =
+          "keep other programs from this host's ports; if there are none, look for a broken cable, adapter or switch"};
 }
 
 // Address and port of a connection's ends, as one number; 0: it has ended.
@@ -76,8 +77,8 @@ uint64_t far_end(const Socket& socket);
 // Begins to connect. error_of() tells how it ended once the socket is writable.
 Socket begin_connect(in_addr address, uint16_t port, int& error);
 int error_of(const Socket& socket);
-// The same at the first address of a place, from `turn` on, where one can begin; `turn` is behind it then. None: each
-// has had its turn, and the first is next.
+// Begins to connect to the first address of a place, from `turn` on, where that is possible; `turn` is behind it then.
+// None: each has had its turn, and the first is next.
 Socket connect_in_turn(const ListenAddresses& place, size_t& turn, int& error);
 
 // A socket for datagrams at the address that a connection has here, and its port; none: errno says why. And leading it

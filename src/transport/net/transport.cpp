@@ -205,7 +205,7 @@ NetEndpoint* NetTransport::endpoint(int rank) {
     return nullptr;
   }
   if (record.carrier != protocol()) {
-    ::sleep(2);  // it has seen the same in meet(), and says so, once
+    ::sleep(2);  // that rank has noticed it in `meet()`, and reports it, once
     fail_of_carrier(rank, record.carrier);
     return nullptr;
   }
@@ -247,7 +247,7 @@ Buffer* NetTransport::take(uint32_t lane, uint32_t held, Carrier::Use use) {
   return take(lane, held);
 }
 
-// The same rule for a peer that is to be sent what lies in a buffer already.
+// Whether the rule of take() allows sending data to a peer that lie in a buffer already.
 bool NetTransport::has_room(uint32_t lane, uint32_t held) {
   if (lends_) [[unlikely]]
     return true;

@@ -97,7 +97,7 @@ class NetEndpoint final : public Endpoint {
   LaneMap lanes_;
   Key key_;        // of our proofs
   uint32_t mask_;  // of the origin of frames
-  // To one of the peer's lanes. Threads that send to different lanes share no lock.
+  // The route to one of the peer's lanes. Threads that send to different lanes share no lock.
   struct LanePath {
     base::Lock lock;  // numbers are given in the order of sending
     Address address = 0;
@@ -106,8 +106,8 @@ class NetEndpoint final : public Endpoint {
     uint64_t placing = 0;             // messages to be sent when their contents are written; likewise
     std::atomic<uint64_t> taken = 0;  // of what was sent, as far as the peer has told
 
-    // Not taken yet. A frame counts from the start of its send: were it to wait for room in the window, both sides
-    // could wait for each other with no buffer left to tell in what they have taken.
+    // The frames that the peer has not taken yet. A frame counts from the start of its send: were it to wait for space
+    // in the window, both sides could wait for each other with no buffer left in which to report what they have taken.
     uint64_t under_way() const { return sent + placing - taken.load(std::memory_order_relaxed); }
   };
   struct alignas(64) WayOfLane {
@@ -116,11 +116,11 @@ class NetEndpoint final : public Endpoint {
   LanePath& way_to_lane(uint32_t lane) { return ways_ == nullptr ? way_ : ways_[lane].way; }
   LanePath way_;                       // where the peer has one lane; a job may have very many peers
   std::unique_ptr<WayOfLane[]> ways_;  // otherwise
-  std::atomic<uint32_t> word_ = 0;     // its request: saturated or 0
-  std::atomic<uint32_t> held_ = 0;     // buffers that are under way to it
-  std::atomic<bool> lost_ = false;     // and reported
-  // Of the last word on congestion that was told and heard. They may come in any order; odd ones ask for envelopes
-  // alone.
+  std::atomic<uint32_t> word_ = 0;     // the peer's request, which is saturated or 0
+  std::atomic<uint32_t> held_ = 0;     // buffers in flight to it
+  std::atomic<bool> lost_ = false;     // the peer is lost, which was reported
+  // The numbers of the last control frame on congestion that was sent, and received. They may come in any order; odd
+  // ones ask for envelopes alone.
   uint32_t told_ = 0, heard_ = 0;
 };
 
