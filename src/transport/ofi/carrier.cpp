@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t incoming_buffers = 64;   // of a lane
 constexpr size_t readings_most = 32;      // under way from a lane
-constexpr size_t completions_most = 160;  // that a lane's queue has room for
+constexpr size_t completions_most = 160;  // that a lane's queue can hold
 
 [[noreturn]] void fail_of(const char* call, int64_t error) {
   fail_for_good({.cause = std::string("libfabric refused ") + call + ": " + ofi::error_text(error),
@@ -36,14 +36,14 @@ bool lies_in(const void* memory, const void* begin, const void* end) {
   return !before(memory, begin) && before(memory, end);
 }
 
-// A key that strangers cannot guess, of so many bytes.
+// A key of so many bytes that processes outside the job cannot guess.
 uint64_t new_key(size_t bytes) {
   uint64_t key = 0;
   while (getrandom(&key, std::min(bytes, sizeof key), 0) < 0) continue;
   return key;
 }
 
-// Whose memory it is. false: it is a device's, and cannot be registered.
+// Tells the provider whose memory it is. false: it is a device's, and cannot be registered.
 bool tell_place(const void* memory, fi_mr_attr& attributes) {
   if (!device::owns(memory)) return true;
   attributes.iface = device::maker() == device::Maker::nvidia ? FI_HMEM_CUDA : FI_HMEM_ROCR;

@@ -40,7 +40,7 @@ class OfiCollectiveGroup {
   // The names of all members, ours at `place`. finished() tells when all have joined.
   void join(const std::vector<MemberName>& names);
 
-  // So many elements one operation may have; 0: it is not offered. Of a barrier 1.
+  // The number of elements that one operation may have, which is 1 for a barrier; 0: it is not offered.
   [[nodiscard]] size_t most(fi_collective_op what, fi_datatype type, fi_op op);
 
   // Starts an operation; none other is under way. The memory stays until it has finished, or the group is closed.

@@ -25,12 +25,12 @@ constinit base::TextSetting provider_setting{
      .subject = base::Subject::start}};
 WEFT_SETTING(provider_setting);
 
-// In this order. Of tcp, the provider has endpoints of the kind we need itself from libfabric 1.18 on; before, a
-// utility provider adds them. Others are left out on purpose: udp lost messages, sockets is no longer kept, shm is for
-// one host.
+// The providers are tried in this order. From libfabric 1.18 on, tcp has endpoints of the kind that we need itself;
+// before, a utility provider adds them. Others are left out on purpose: udp lost messages, sockets is no longer kept,
+// shm is for one host.
 constexpr const char* providers[] = {"cxi", "verbs;ofi_rxm", "psm3", "efa", "tcp", "tcp;ofi_rxm"};
 
-// Those of them whose adapters read and write memory of another host by themselves. tcp emulates it.
+// The adapters of these providers read and write memory of another host by themselves. tcp emulates it.
 constexpr std::string_view hardware_providers[] = {"cxi", "verbs", "psm3", "efa"};
 
 bool is_hardware(std::string_view provider) {

@@ -150,7 +150,7 @@ int RelayCarrier::send(uint32_t /*lane*/, net::Buffer* buffer, const void* start
   return gone;
 }
 
-// Under the lock. There is room for all that is in use, unless the host proxy counts wrongly.
+// Called under the lock. The ring has space for all that is in use, unless the host proxy counts wrongly.
 void RelayCarrier::put(const Item& item) {
   if (!outward_.write(item)) report_wrong();
 }

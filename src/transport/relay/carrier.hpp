@@ -58,7 +58,7 @@ class RelayCarrier final : public net::Carrier {
     Use use = Use::message;
     bool is_here = false;  // not sent
   };
-  // As an Address: its number among these, and the rank.
+  // An Address stands for its number among these, and the rank.
   struct RelayPeer {
     std::string address;
     bool announced = false;
@@ -80,7 +80,7 @@ class RelayCarrier final : public net::Carrier {
   RankPage& page_;
   std::unique_ptr<HostProxy> proxy_;  // of the first rank alone
   shm::Bell bell_;
-  ItemRingReader inward_;  // by who polls alone
+  ItemRingReader inward_;  // read by the polling thread alone
   bool wrong_ = false;
   mutable base::Lock lock_;  // of what follows
   ItemRingWriter outward_;

@@ -35,7 +35,8 @@ class HostProxy final : private net::Events {
 
   void start();  // its thread
 
-  // Everything that there is to do now; whether that was anything. Of the thread, or of a test without one.
+  // Does everything that there is to do now; returns whether there was anything. The thread calls it, or a test without
+  // one.
   bool advance();
 
  private:

@@ -15,7 +15,7 @@
 
 namespace weft::transport::relay {
 
-// Of a rank's ring to the host proxy, and of the host proxy's to a rank.
+// The kinds of items in a rank's ring to the host proxy, and in the host proxy's ring to a rank.
 enum class ItemKind : uint32_t {
   none = 0,
   frame = 1,  // both: in buffer `number`, from `at` on; outward for `rank` at `host` of the rank's own count
@@ -88,7 +88,7 @@ class ItemRingReader {
     control_->taken.store(++taken_, std::memory_order_release);
     return true;
   }
-  // The writer claims to have written more than there is room for.
+  // Whether the writer claims to have written more than the ring holds.
   bool is_damaged() const { return control_->written.load(std::memory_order_relaxed) - taken_ > room_; }
 
  private:

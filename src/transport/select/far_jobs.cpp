@@ -17,7 +17,7 @@
 namespace weft::transport::net {
 namespace {
 
-// Of the transport that is being opened.
+// The transport that is being opened appends the values that it publishes here.
 constinit std::string* publication = nullptr;
 
 void publish(const std::string& key, const std::string& value) {

@@ -9,7 +9,8 @@
 
 namespace weft::transport::net {
 
-// As open(); the library is libfabric, the only one for which that is worth it: with others each rank has its own.
+// Opens it as open() does; the library is libfabric, the only one for which that is worth it: with others each rank has
+// its own endpoint.
 Transport* open_shared(const Opening& opening, const relay::Host& host);
 
 }  // namespace weft::transport::net

@@ -34,7 +34,7 @@ constinit base::IntSetting lost_after{
     {0, 86400}};
 WEFT_SETTING(lost_after);
 
-// Of ranks that are the first of their host; the others need none.
+// The neighbours of a rank that is the first of its host; the others need none.
 net::TreeNeighbours neighbour_hosts(int rank, int place, const HostsOpening& opening) {
   if (place != 0) return {};
   const std::vector<int> first = opening.first_ranks();

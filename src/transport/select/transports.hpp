@@ -62,7 +62,7 @@ struct HostsOpening {
   std::string host;                               // this one, for people
   std::function<std::vector<int>()> first_ranks;  // of all hosts, in order
   boot::HostPage* page;
-  bool late = false;  // we were spawned: the others have met, and watch the hosts
+  bool late = false;  // we were spawned: the others are connected already, and watch the hosts
 };
 
 class Transports {
@@ -74,7 +74,7 @@ class Transports {
   void open(const HostOpening& opening);
   // A transport of the caller's making behind those that are open, for worlds without a launcher.
   void add(Transport* transport);
-  // Those to ranks of other hosts; all ranks of the job do so together.
+  // Opens the transports to ranks of other hosts; all ranks of the job do so together.
   void open_hosts(const HostsOpening& opening);
   void close();
 
@@ -82,7 +82,7 @@ class Transports {
   // The first that reaches a rank.
   Transport& to(int rank) const;
 
-  // Those that receive messages and are not inlined: a list that ends with nullptr.
+  // The transports that receive messages and are not inlined: a list that ends with nullptr.
   const std::atomic<Transport*>* polled() const { return polled_; }
   // The one whose sleep() a message ends; nullptr: no message can.
   Transport* sleeper() const { return sleeper_; }
@@ -100,7 +100,7 @@ class Transports {
   // How peers name memory of ours that they map or reach at once.
   MemoryRef name_memory(void* memory, size_t bytes) const;
 
-  // The inlined road: nullptr where there is none, or a mock stands before it.
+  // The inlined route: nullptr where there is none, or a mock stands before it.
   inlined::RingReader* inlined_ring(uint32_t lane) const;
   inlined::Endpoint* inlined_way(const Transport& transport, Endpoint* endpoint) const;
 
@@ -128,7 +128,7 @@ class Transports {
   shm::OtherJobs* other_jobs_ = nullptr;  // in the list itself
   net::FarJobs* far_jobs_ = nullptr;      // likewise, since the first
   net::Lifelines* lifelines_ = nullptr;   // nullptr: there are no other hosts, or they are not watched
-  shm::ProcessWatch* watch_ = nullptr;    // nullptr: the launcher watches
+  shm::ProcessWatch* watch_ = nullptr;    // nullptr if the launcher watches them
   int rank_ = 0, ranks_ = 1, place_ = 0;
   LaneMap lanes_;
 };

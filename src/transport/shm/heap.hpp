@@ -23,8 +23,8 @@ class Heap {
 
   enum class Pages : uint8_t { reserved, untouched };
 
-  // At a multiple of `alignment`, a power of two, and of a page. nullptr with errno set when the range or the machine
-  // has no room. Thread-safe.
+  // Allocates at a multiple of `alignment`, a power of two, and of a page. nullptr with errno set when the range has no
+  // space or the machine no memory left. Thread-safe.
   [[nodiscard]] void* allocate(size_t bytes, size_t alignment, Pages pages);
 
   // A piece that was released; no bytes when `memory` was not allocated here. Thread-safe.

@@ -27,10 +27,10 @@ class Large {
   void open(const base::Descriptor& file, uint64_t offset, Slots slots = {}, LargePages pages = LargePages::untouched);
   ~Large();
 
-  // Of whole pages of the file, at a multiple of `alignment`, a power of two of at least such a page. nullptr with
-  // errno set: no slot, no address space or no huge pages are left. Thread-safe.
+  // Allocates whole pages of the file, at a multiple of `alignment`, a power of two of at least such a page. nullptr
+  // with errno set: no slot, no address space or no huge pages are left. Thread-safe.
   [[nodiscard]] void* allocate(size_t bytes, size_t alignment);
-  // Its bytes; 0 when `memory` was not allocated here. Thread-safe.
+  // Releases `memory` and returns its bytes; 0 when it was not allocated here. Thread-safe.
   [[nodiscard]] size_t release(void* memory);
 
   // Where memory of ours lies in the file. Thread-safe, and two loads for what is not near any piece.

@@ -15,7 +15,7 @@
 
 namespace weft::transport::shm {
 
-// Of a rank's part, which does not depend on the number of ranks; not 0.
+// The sum of a rank's part, which does not depend on the number of ranks; it is not 0.
 constexpr uint32_t sum_of(const SegmentLayout& layout) {
   uint64_t sum = 0xcbf29ce484222325;  // FNV-1a
   for (const uint64_t part :
@@ -27,7 +27,7 @@ constexpr uint32_t sum_of(const SegmentLayout& layout) {
   return static_cast<uint32_t>(sum ^ sum >> 32) | 1;
 }
 
-// As the segment's ranks have noted it; 0: they have not, or it cannot be read.
+// The sum that the segment's ranks have noted; 0: they have not, or it cannot be read.
 inline uint32_t noted_layout(int segment) {
   uint32_t sum = 0;
   return pread(segment, &sum, sizeof sum, offsetof(boot::RankStatus, layout)) == sizeof sum ? sum : 0;

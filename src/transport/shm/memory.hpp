@@ -49,7 +49,7 @@ class SegmentMemory {
 
  private:
   struct HugePageFile {
-    size_t page = 0;  // 0: not made yet
+    size_t page = 0;  // 0 until the file is made
     base::Descriptor file;
     Large pieces;
   };

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The way to ranks of other jobs of this host, by their segments (docs/design/spawn.md, "Two jobs"). Messages go into
+// The route to ranks of other jobs of this host, by their segments (docs/design/spawn.md, "Two jobs"). Messages go into
 // the rings there; all that is ours (rings, staging buffers, sleep) is that of our own job's transport. Core adds a job
-// when it meets one, and numbers its ranks: those of one job are a block, in which a rank's place comes last.
+// when it connects to one, and numbers its ranks: the ranks of one job are a block, in which a rank's place comes last.
 
 #include <cstdint>
 #include <map>

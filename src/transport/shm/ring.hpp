@@ -59,7 +59,7 @@ static_assert(sizeof(Cell<>) == cell_bytes);
 inline constexpr size_t data_offset = cell_bytes - inline_bytes;
 static_assert(offsetof(Cell<>, data) == data_offset);
 
-// The ring's shared words, each on lines of its own: writers meet on `tail`, the reader alone stores `head`.
+// The ring's shared words, each on lines of its own: writers contend for `tail`, the reader alone stores `head`.
 template <template <class> class Atomic = std::atomic>
 struct RingControl {
   alignas(128) Atomic<uint64_t> tail;  // next cell to reserve, counted since the start
@@ -128,9 +128,9 @@ class RingWriter {
     limit_.store(mask_ + 1, std::memory_order_relaxed);
   }
 
-  // One attempt at a message of one cell, in two steps, small enough to be inlined where it is worth it: first its cell
-  // is reserved, not so when another writer was faster or when there may be no room (then write() decides); then it
-  // must be filled, at once.
+  // These are one attempt to write a message of one cell, in two steps, small enough to be inlined where it is worth
+  // it. The first reserves the cell, unless another writer was faster or the ring may be full (then write() decides).
+  // The second must fill it at once.
   [[gnu::always_inline]] bool try_reserve(Cell<Atomic>** cell, uint64_t* position) {
     Atomic<uint64_t>& tail = control_->tail;
     *position = tail.load(std::memory_order_relaxed);

@@ -68,7 +68,7 @@ bool SharedStaging::claim_one(int place, size_t number) {
   return true;
 }
 
-// Of the shared ones.
+// Claims `count` adjacent buffers of the shared ones.
 bool SharedStaging::claim_row(int place, size_t count, size_t& first) {
   size_t claimed = 0;
   for (size_t number = 0; number < shared(); ++number) {

@@ -26,19 +26,20 @@ namespace weft::transport::shm {
 
 class SharedStaging {
  public:
-  // Of the segment of a job with so many places on the host.
+  // The buffers are those in the segment of a job with so many places on the host.
   SharedStaging(const SegmentLayout& layout, const base::Descriptor& segment, int places);
   ~SharedStaging();
   SharedStaging(const SharedStaging&) = delete;
   SharedStaging& operator=(const SharedStaging&) = delete;
 
-  // For the process at `place`; without memory: there are not so many free in a row. Thread-safe.
+  // Claims buffers for the process at `place`; the result is without memory if not so many are free in a row.
+  // Thread-safe.
   Staging claim(int place, size_t bytes);
   // The bytes that a message of the process at `place` names; nullptr: it has not claimed them.
   const void* find(int place, uint64_t handle, size_t bytes) const;
-  // By the receiver, which has read them, or by the sender, which has not sent them.
+  // Called by the receiver, which has read them, or by the sender, which has not sent them.
   void free(int place, uint64_t handle, size_t bytes);
-  // All that the process had which was at `place` before.
+  // Frees all that the process had which was at `place` before.
   void free_all(int place);
 
   Span memory() const { return {buffers_, layout_.staging_buffer * buffers_in_all()}; }

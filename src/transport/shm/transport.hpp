@@ -135,7 +135,7 @@ class ShmTransport final : public Transport {
 
   // Moves bytes between processes through the kernel, by the settings and by what a probe found; 0 or errno.
   [[nodiscard]] int copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read);
-  // The same of pieces behind `remote`.
+  // Moves pieces behind `remote` likewise.
   [[nodiscard]] int copy_pieces(pid_t pid, uint64_t remote, const MemoryPiece* pieces, size_t count, void* local,
                                 bool read);
 

@@ -115,7 +115,7 @@ int TcpCarrier::poll(uint32_t lane, net::Events& events) {
   return look(lane, events);
 }
 
-// Of an open connection, or of the datagrams beside it.
+// Reads from an open connection, or from the datagrams beside it.
 int TcpCarrier::read_from(uint32_t lane, Watched& what, net::Events& events) {
   if (what.what == Watched::SocketKind::datagrams) return datagrams_.read(lane, static_cast<Beside&>(what), events);
   return incoming_.read(lane, static_cast<Link&>(what), events);

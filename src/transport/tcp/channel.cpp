@@ -89,7 +89,7 @@ int DatagramChannel::read(uint32_t lane, Beside& beside, net::Events& events) {
   const ssize_t size = ::recv(beside.socket.descriptor(), bytes, sizeof bytes, MSG_DONTWAIT);
   if (size < static_cast<ssize_t>(sizeof(Datagram))) return 0;
   const Datagrams::Taken taken = take(beside.link, bytes, static_cast<size_t>(size), false);
-  if (taken == Datagrams::Taken::nothing) return 0;  // of a stranger
+  if (taken == Datagrams::Taken::nothing) return 0;  // damaged, or not from the peer
   links_.note_heard(links_.port(lane), beside);
   if (taken == Datagrams::Taken::known) return 0;
   const auto came = events.came(lane, bytes + sizeof(Datagram), static_cast<size_t>(size) - sizeof(Datagram));

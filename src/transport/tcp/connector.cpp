@@ -207,7 +207,7 @@ void Connector::accept_guests(Watched& listener) {
   }
 }
 
-// Of the address with the most guests the oldest one goes, unless it has hardly come.
+// The oldest guest of the address with the most guests is dropped, unless it has just come.
 bool Connector::make_room(uint64_t now) {
   std::map<uint32_t, size_t> guests_of;
   for (const Guest& guest : guests_) ++guests_of[guest.address];

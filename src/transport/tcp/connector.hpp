@@ -4,10 +4,10 @@
 
 // How a link gets its connection. The rank that sends first connects: it tries the peer's addresses in turn until the
 // peer itself answers at one of them. A process that connects to us is a guest until it has proved that it is a rank of
-// the job. Of two ranks that connect to each other at once the lower one's connection is taken.
+// the job. If two ranks connect to each other at once, the lower one's connection is taken.
 //
-// Guests are few, and the listener takes few at a time: strangers, however many, cost a rank of the job no more than
-// another attempt. When all places are taken the address with the most guests gives up its oldest one.
+// Guests are few, and the listener takes few at a time: processes outside the job, however many, cost a rank of the job
+// no more than another attempt. When all places are taken the address with the most guests gives up its oldest one.
 //
 // Owner: the TcpCarrier. Threads: links by any thread, with their lock; guests by the thread that polls lane 0.
 

@@ -3,9 +3,9 @@
 #pragma once
 
 // Datagrams beside a connection, for small frames: the system takes a fifth to a third less time for each than over
-// TCP. Of those that the other side has not acknowledged copies are kept, and go over the connection when that takes
-// too long, whether the program is in MPI or not, so that a lost datagram costs time and nothing else. Fixed-width
-// little-endian fields.
+// TCP. Copies of datagrams that the other side has not acknowledged are kept, and go over the connection when that
+// takes too long, whether the program is in MPI or not, so that a lost datagram costs time and nothing else.
+// Fixed-width little-endian fields.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace weft::transport::tcp {
 
-// In front of a frame that goes as a datagram, and of its copy on the connection. With no frame behind it, it
+// It stands in front of a frame that goes as a datagram, and of its copy on the connection. With no frame behind it, it
 // acknowledges.
 struct Datagram {
   uint32_t magic;
@@ -29,10 +29,10 @@ struct Datagram {
 static_assert(sizeof(Datagram) == 32);
 inline constexpr uint32_t datagram_magic = 0x02445457;  // "WTD" in memory, and the version
 
-// Over the connection: datagrams are received at this port.
+// Tells the other side, over the connection, at which port datagrams are received.
 struct Invitation {
   uint32_t magic;
-  uint32_t port;  // 0: nowhere
+  uint32_t port;  // 0 if they are not received
   uint64_t unused[4];
   uint64_t proof;  // of all before, by the key of the connection
 };
@@ -42,8 +42,7 @@ inline constexpr uint32_t invitation_magic = 0x02495457;  // "WTI"
 class Datagrams {
  public:
   static constexpr size_t most = 1152;  // bytes of a frame: a packet of any network holds it
-  // Frames without acknowledgement: those that flow control allows, and some control frames. Sockets have room for as
-  // many.
+  // Frames without acknowledgement: those that flow control allows, and some control frames. Sockets can hold as many.
   static constexpr uint64_t window = 80;
 
   // With the keys of the connection, and the length of the first pause.

@@ -19,7 +19,7 @@ namespace weft::transport::tcp {
 enum class GreetingWord : uint16_t {
   challenge = 1,  // of the listening side; proves nothing yet, for it does not know to whom
   hello,          // of the connecting side
-  welcome,        // the answer: please confirm
+  welcome,        // the answer, which asks for a confirmation
   crossed,        // the other answer: we are connecting to you ourselves, and that connection is the one to use
   confirmed,      // of the connecting side: frames may come both ways
 };
@@ -45,7 +45,7 @@ struct Talk {
   uint32_t lane = 0;
   uint32_t attempt = 0;
   uint64_t caller_nonce = 0, listener_nonce = 0;
-  uint64_t place = 0;  // where it is answered, as each side sees it: a stranger elsewhere cannot pass words on
+  uint64_t place = 0;  // where it is answered, as each side sees it: a process elsewhere cannot pass words on
 };
 uint64_t proof_of(GreetingWord word, const Talk& talk, const net::Key& secret);
 

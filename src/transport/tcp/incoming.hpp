@@ -32,7 +32,7 @@ class Incoming {
   // Asks the peer for memory of its own. With the link's lock. 0, or the error that the link was lost by.
   [[nodiscard]] int ask(Link& link, const MemoryRef& memory, size_t at, void* to, size_t bytes, Read& read);
 
-  // Of a link that is lost: reports data that will not come.
+  // Reports the data of a lost link, which will not come.
   void give_up(Link& link, net::Events& events);
 
  private:

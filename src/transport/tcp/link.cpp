@@ -105,7 +105,7 @@ void Links::enter(Link& link, LinkState state) {
 // A socket that epoll watches costs its sender 0.3 us for each message. A process with one thread that hears from one
 // socket alone looks at that one anyway, and does not watch it until that is over: 8 B took 7.7 us without, 8.1 with it
 // (bench/tcp.c between two hosts, changed for this). A socket that has something to send is watched: epoll tells when
-// there is room. One receipt from elsewhere, such as a word of flow control, does not move the look there.
+// it can take more. One receipt from elsewhere, such as a word of flow control, does not move the look there.
 void Links::note_heard(Port& port, Watched& what) {
   if (port.recent == &what) {
     port.elsewhere = 0;

@@ -141,7 +141,8 @@ inline Beside::Beside(Link& l, uint64_t pause_ns)
 struct Port {
   net::Socket watch;          // an epoll descriptor
   Watched* recent = nullptr;  // the socket heard from last, which is looked at first
-  // The same, where nothing else has been heard for a while; never with several threads. Under the lock of its link.
+  // This socket too, where nothing else has been heard for a while: epoll does not watch it. Never set with several
+  // threads. Guarded by the lock of its link.
   std::atomic<Watched*> unwatched = nullptr;
   uint32_t heard = 0;      // receipts from `recent` and no other
   uint32_t elsewhere = 0;  // receipts from others since

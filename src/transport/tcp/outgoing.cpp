@@ -153,7 +153,7 @@ void Outgoing::enqueue(Link& link, const void* head, size_t sent) {
   waiting.left = item_least - sent;
 }
 
-// Of the carrier's own items requests alone are made before.
+// Requests are the only items of the carrier's own that are made before the link is open.
 void Outgoing::prove_waiting(Link& link) {
   for (UnsentBytes& waiting : link.waiting) {
     if (waiting.at != waiting.head) continue;

@@ -3,7 +3,7 @@
 #pragma once
 
 // The sending side of connections. Bytes that the system does not take at once wait in the link's queue, and leave with
-// later ones in one call when the socket has room. Messages sent before the link is open wait likewise.
+// later ones in one call when the socket can take them. Messages sent before the link is open wait likewise.
 //
 // Owner: the TcpCarrier; it outlives the Connector, the DatagramChannel and the Incoming, which send through it.
 // Threads: any. Every call is made with the link's lock, and leaves buffers that are no longer in use in `ended`.

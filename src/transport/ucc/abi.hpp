@@ -4,7 +4,7 @@
 
 // The part of UCC's interface that Weft uses, declared here, as few systems have UCC's header: layouts and numbers of
 // its version 1.5 and newer, which grew at their ends only. tests/mpi/ucc_header.cpp compares them with the header
-// where there is one. `more` is room at the end of what the library reads: a newer one may copy a longer structure.
+// where there is one. `more` is space at the end of what the library reads: a newer one may copy a longer structure.
 
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +57,7 @@ struct Segments {
 struct ContextParams {
   static constexpr uint64_t has_type = 1;
   uint64_t mask;
-  uint32_t type;  // 0: exclusive
+  uint32_t type;  // 0 is exclusive
   uint32_t sync;
   OutOfBand out_of_band;
   uint64_t id;
@@ -105,7 +105,7 @@ struct BufferInfo {
   void* data;
   uint64_t count;
   Type type;
-  uint32_t memory;      // 0: the host's
+  uint32_t memory;      // 0 is the host's
   void* of_v_forms[1];  // whose buffers have one word more
 };
 

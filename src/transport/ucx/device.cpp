@@ -63,7 +63,7 @@ bool is_for_ucx(const std::string& adapter) {
   return std::find(std::begin(not_for_ucx), std::end(not_for_ucx), driver) == std::end(not_for_ucx);
 }
 
-// Of which port of its adapter an interface is: sysfs counts them from 0 here.
+// Whether an interface is of this port of its adapter: sysfs counts ports from 0 here.
 bool is_of_port(const std::string& interface, int port) {
   int place = 0;
   const std::string text = first_line(interface + "/dev_port");

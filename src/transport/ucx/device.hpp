@@ -18,14 +18,14 @@ struct RdmaPort {
   std::vector<std::string> interfaces;  // that have their addresses through it
 };
 
-// Those that are up.
+// The ports that are up.
 std::vector<RdmaPort> rdma_ports(const std::string& root = "/sys/class/infiniband");
 
 // The interface whose first address this is: of several, UCX uses the first. Empty: there is none.
 std::string interface_of(in_addr address);
 
-// What WEFT_NETWORKS leaves: the ports first, and the interface of the first address that UCX can use. Ends the job
-// with a message when there is nothing.
+// The devices that WEFT_NETWORKS allows: the ports first, and the interface of the first address that UCX can use. Ends
+// the job with a message when there is nothing.
 struct Devices {
   std::vector<std::string> ports;
   std::string interface;

@@ -33,7 +33,7 @@ void handle(ucp_worker_h worker, unsigned id, ucp_am_recv_callback_t call, void*
   must("ucp_worker_set_am_recv_handler", library().worker_set_am_recv_handler(worker, &handler));
 }
 
-// A stranger's message, or one of which both copies were changed.
+// Rejects a message of a process outside the job, or one of which both copies were changed.
 ucs_status_t turn_away() {
   count_turned_away();
   return UCS_OK;
