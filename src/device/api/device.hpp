@@ -46,9 +46,9 @@ struct Driver {
   std::string (*open)(bool alone);
   // Whether the address is device memory that the processor cannot touch, of this process or mapped from another.
   bool (*owns)(const void* address);
-  // Between host and device, or within the device; done when it returns.
+  // Copies between host and device, or within the device; done when it returns.
   std::string (*copy)(void* to, const void* from, size_t bytes);
-  // The same for rows of `bytes` each, which lie so many bytes apart.
+  // Copies rows of `bytes` each, which begin so many bytes apart, as copy() does.
   std::string (*copy_rows)(void* to, size_t to_stride, const void* from, size_t from_stride, size_t bytes, size_t rows);
   // Begins a copy. Host memory should be pinned: otherwise the call may last as long as the copy.
   std::string (*begin)(void* to, const void* from, size_t bytes, Copy& copy);
@@ -64,11 +64,12 @@ struct Driver {
   // Maps an allocation of another process: the address of its first byte here.
   std::string (*map)(const Shared& shared, void*& base);
   void (*unmap)(void* base);
-  // Bytes [position, position + bytes) of a layout on the device, from it to `packed` or back, done when it returns.
-  // Those of a list are fewer than 2^30.
+  // Moves bytes [position, position + bytes) of a layout on the device to `packed` or back; done when it returns. The
+  // data of a list are fewer than 2^30 bytes.
   std::string (*move)(const KernelLayout& layout, KernelDirection direction, int64_t position, void* packed,
                       int64_t bytes);
-  // The same of a reduction, whose addresses are multiples of the sizes of their numbers. `inout` is on the device.
+  // Performs a reduction; done when it returns. The addresses are multiples of the sizes of their numbers. `inout` is
+  // on the device.
   std::string (*reduce)(const KernelReduction& reduction, const void* in, void* inout, int64_t count);
   // The type of its streams in programs; nullptr: the rest is not there.
   const char* stream_type = nullptr;
@@ -81,7 +82,7 @@ struct Driver {
 
 extern const Driver cuda;
 extern const Driver hip;  // AMD's devices
-extern const Driver ze;   // Level Zero: Intel's devices
+extern const Driver ze;   // Intel's devices, by Level Zero
 extern const Driver mock;
 
 // The driver in use; nullptr: none.

@@ -41,7 +41,7 @@ void forget_freed(int64_t owner, const Shared& shared) {
   }
 }
 
-// Whether there is room for one more.
+// If the list is full, unmaps the least recently used one that has no holder; returns whether one more fits.
 bool make_room() {
   if (mappings->size() < most) return true;
   size_t oldest = mappings->size();

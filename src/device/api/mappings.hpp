@@ -3,8 +3,8 @@
 #pragma once
 
 // The allocations of other processes that this one has mapped. They stay mapped, since mapping takes long; one that its
-// owner has freed is unmapped when it shares another at the same place, and those that were used least recently make
-// room for new ones. Thread-safe.
+// owner has freed is unmapped when it shares another at the same place, and the least recently used one is unmapped
+// when the list is full. Thread-safe.
 
 #include "device/api/device.hpp"
 

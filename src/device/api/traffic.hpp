@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Which way the data of buffers on devices went, for statistics. Counted where a device copies, never on the road of
-// host memory.
+// Counts by which route the data of buffers on devices went, for statistics. They are counted where a device copies,
+// never on the path of host memory.
 
 #include <atomic>
 #include <cstdint>

@@ -111,8 +111,8 @@ Aperture open_at(uintptr_t address, uint64_t number) {
   return made;
 }
 
-// One that holds the bytes, and the place in it; nullptr: the memory cannot be mapped. With the mutex. Apertures of
-// memory that was freed are not found, and go when others need their room.
+// Finds or opens an aperture that holds the bytes; nullptr: the memory cannot be mapped. Called with the mutex.
+// Apertures of memory that was freed are not found, and are closed when others need their place.
 const Aperture* aperture_at(uintptr_t address, size_t bytes) {
   const uint64_t number = number_of(address);
   if (number == 0) return nullptr;

@@ -50,8 +50,8 @@ struct ContextStream {
 // False: there is none, for the reason in `problem`.
 [[nodiscard]] bool find_lane(const CudaAddress& place, ContextStream& lane, std::string& problem);
 
-// Copies and fills between memory of devices may still run when the driver's calls return. Those into the allocation of
-// this address do not from now on, for the sake of what reads it without the driver.
+// Copies and fills between memory of devices may still run when the driver's calls return. From now on, those into the
+// allocation of this address are done by then, for readers that do not use the driver.
 [[nodiscard]] std::string set_sync_memops(const void* address);
 
 // Streams of the program's (gate.cpp).

@@ -85,14 +85,14 @@ struct CudaLibrary {
   int (*launch)(Function function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z, unsigned threads_x,
                 unsigned threads_y, unsigned threads_z, unsigned shared_bytes, Stream stream, void** parameters,
                 void** extra);
-  // For streams of the program's; nullptr: the library has no such function.
+  // These are for streams of the program's; nullptr: the library has no such function.
   int (*context_of_stream)(Stream stream, Context* context);
   int (*call_host)(Stream stream, void (*function)(void*), void* argument);
   int (*wait_for_word)(Stream stream, Pointer word, uint32_t value, unsigned flags);
-  // For adapters of networks; likewise.
+  // These are for adapters of networks; likewise.
   int (*set_attribute)(const void* value, int attribute, Pointer pointer);
   int (*flush_writes)(int target, int scope);
-  // Of the kernels, which load_module() takes. Empty: there is no such operation on such numbers.
+  // The text of a kernel, which load_module() takes. Empty: there is no such operation on such numbers.
   std::string (*text_of_layout)(const ptx::LayoutForm& form);
   std::string (*text_of_reduction)(const KernelReduction& reduction);
 };

@@ -17,7 +17,7 @@ using Program = void*;
 struct Own {
   int (*copy)(void* to, const void* from, size_t bytes, int kind, Stream stream);
   int (*load_module)(Module* module, const void* code);
-  // Of its compiler.
+  // These are functions of its compiler.
   int (*create)(Program* program, const char* text, const char* name, int headers, const char* const* header,
                 const char* const* header_name);
   int (*compile)(Program program, int options, const char* const* option);

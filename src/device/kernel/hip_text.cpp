@@ -172,7 +172,7 @@ constexpr std::string_view complex_product =
     "{ const auto r = value(x) * value(y) - value(x1) * value(y1); const auto i = value(x) * value(y1) + value(x1) * "
     "value(y); y = number<NUMBER>(r); y1 = number<NUMBER>(i); }";
 
-// Of a NaN and a number a NaN, and -0 is less than +0, as the processor's kernels have it.
+// The minimum or maximum of a NaN and a number is a NaN, and -0 is less than +0, as the processor's kernels have it.
 std::string minimum_or_maximum(KernelOperation operation, Number number) {
   const bool least = operation == KernelOperation::minimum;
   const char* better = least ? " < " : " > ";

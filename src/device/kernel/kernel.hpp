@@ -34,7 +34,7 @@ struct KernelLayout {
   int64_t block;   // bytes of data within the innermost loop
   int loops;
   KernelLoop loop[max_loops];  // outermost first
-  List* list;                  // nullptr: contiguous
+  List* list;                  // nullptr if the block is contiguous
 };
 
 // The contiguous bytes from byte `position` of the data on, to the end of their block.
@@ -58,14 +58,14 @@ constexpr int size_of(Number number) {
   return sizes[static_cast<int>(number)];
 }
 
-// inout[i] = in[i] op inout[i]: of numbers, of complex numbers (pairs of them), or of the pairs of minloc and maxloc,
-// whose index lies as far behind the value as the larger of both is long, with as much room.
+// inout[i] = in[i] op inout[i]. The elements are numbers, complex numbers (pairs of them), or the pairs of minloc and
+// maxloc. The value and the index of such a pair take as many bytes each as the larger of both has.
 struct KernelReduction {
   KernelOperation operation;
   Number number;
   Number index = Number::none;  // of minloc and maxloc
   bool is_complex = false;
-  // The same by the processor.
+  // Performs it on the processor.
   void (*on_host)(const void* in, void* inout, int64_t count) = nullptr;
 
   constexpr int to_second() const {  // bytes from the first part of an element to the second

@@ -186,7 +186,8 @@ void order_of_half(Text& text, const char* value, const char* order, int infinit
   text.add("selp.b32 ").add(order).add(", #, %t, %p0;\n", beyond);
 }
 
-// Of a NaN and a number a NaN, and -0 is less than +0, as the processor's kernels have it (datatype/operation.hpp).
+// The minimum or maximum of a NaN and a number is a NaN, and -0 is less than +0, as the processor's kernels have it
+// (datatype/operation.hpp).
 bool minimum_or_maximum(Text& text, const KernelReduction& reduction) {
   const bool least = reduction.operation == KernelOperation::minimum;
   const Number number = reduction.number;

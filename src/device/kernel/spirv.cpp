@@ -253,7 +253,8 @@ Id ReductionKernel::order(Id bits) {
   return to_.select(nan, word(least ? -0x8000 : 0x7fff), to_.same(OpCode::bit_xor, sign, all));
 }
 
-// Of a NaN and a number a NaN, and -0 is less than +0: bits of numbers that are equal are or-ed, or and-ed.
+// The minimum or maximum of a NaN and a number is a NaN, and -0 is less than +0: bits of numbers that are equal are
+// or-ed, or and-ed.
 Id ReductionKernel::extreme_of_floats(Id x, Id y) {
   const bool least = reduction_.operation == KernelOperation::minimum;
   const OpCode better = least ? OpCode::less_float : OpCode::greater_float;
@@ -296,7 +297,7 @@ Id ReductionKernel::bitwise_or_logical(Id x, Id y) {
   }
 }
 
-// Of values as they are computed with. False for a NaN.
+// Compares values of the type that is computed with; false for a NaN.
 Id ReductionKernel::is_less(Number number, Id left, Id right) {
   return to_.test(is_float(number)    ? OpCode::less_float
                   : is_signed(number) ? OpCode::less_signed

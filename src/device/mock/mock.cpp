@@ -26,7 +26,7 @@ constexpr size_t granularity = 256;
 
 // The memory of a process.
 struct MockRegion {
-  char* seen;  // by programs: without access
+  char* seen;  // by programs, which have no access to it
   char* real;
 };
 

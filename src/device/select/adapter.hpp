@@ -12,7 +12,7 @@ namespace weft::device {
 // The maker of the devices, by which libraries of networks name their memory.
 enum class Maker : uint8_t { none, nvidia, amd };
 
-// Of the driver in use; none: adapters do not know its memory.
+// The maker of the devices of the driver in use; none: adapters do not know its memory.
 [[nodiscard]] Maker maker();
 
 // Prepares the allocation that an address is in: all that the device has written before a call of the program returned

@@ -10,7 +10,7 @@
 
 namespace weft::device {
 
-// Of the driver in use, device::active.
+// Describes the driver in use, device::active.
 [[nodiscard]] Description describe();
 // Why the driver in use did without a kernel since the last call; empty: it did not.
 [[nodiscard]] std::string why_no_kernel();

@@ -11,7 +11,7 @@
 
 namespace weft::device::by_ze {
 
-// As Driver has them.
+// Driver has these functions under the same names.
 [[nodiscard]] std::string move(const KernelLayout& layout, KernelDirection direction, int64_t position, void* packed,
                                int64_t bytes);
 [[nodiscard]] std::string reduce(const KernelReduction& reduction, const void* in, void* inout, int64_t count);

@@ -105,7 +105,7 @@ struct EventDescription {
   int structure = event_description;
   const void* next = nullptr;
   uint32_t index = 0;
-  uint32_t signal = 4, wait = 4;  // scope: the host
+  uint32_t signal = 4, wait = 4;  // both have the host as scope
 };
 
 struct DeviceMemoryDescription {
