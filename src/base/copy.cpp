@@ -62,7 +62,7 @@ constexpr size_t line = 64;
   for (size_t at = 0; at < bytes; at += line) *static_cast<volatile char*>(memory + at) = 0;
 }
 
-// Of at least a step. Stores are aligned but at both ends, which are loaded before the loop and stored behind it.
+// Moves at least a step. Stores are aligned except at both ends, which are loaded before the loop and stored behind it.
 template <class Vector, bool owning = false>
 [[gnu::always_inline]] inline void move_forward(char* to, const char* from, size_t bytes) {
   Registers<Vector, 1> first;
@@ -192,7 +192,7 @@ std::atomic<size_t> past_caches_from = SIZE_MAX;
 }
 
 // Stores that go past the caches do not fetch the lines that they overwrite. They write whole lines; the parts at both
-// ends go through the caches. Of at least two lines.
+// ends go through the caches. `bytes` are at least two lines.
 void copy_past_caches(const Moves& moves, char* to, const char* from, size_t bytes) {
 #if defined(__x86_64__)
   constexpr int parts = line / sizeof(__m128i);

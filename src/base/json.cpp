@@ -232,7 +232,7 @@ bool hear_json(std::string_view text, size_t most_bytes, const JsonHearer& hear,
 }
 
 bool parse_json(std::string_view text, Json& value, JsonProblem& problem) {
-  // The lists and objects around the next value. Those in `items` stay where they are: a list grows when its last item
+  // The lists and objects around the next value. Their addresses in `items` stay valid: a list grows when its last item
   // is complete.
   std::vector<Json*> around;
   const JsonHearer add = [&](const JsonEvent& event) {

@@ -28,7 +28,7 @@ class Lock {
     if (word_.exchange(free, std::memory_order_release) == wanted) [[unlikely]]
       (void)wake();
   }
-  // The same as the last thing in a function: returns 0.
+  // Does what unlock() does, as the last call in a function; returns 0.
   int unlock_or_wake() { return word_.exchange(free, std::memory_order_release) == wanted ? wake() : 0; }
   bool is_taken() const { return word_.load(std::memory_order_relaxed) != free; }
   // Whether somebody sleeps for it: a holder with a long job may give it back early.
@@ -45,8 +45,8 @@ class Lock {
   std::atomic<uint32_t> word_{free};
 };
 
-// Holds a lock where several threads may come; where one at a time does, nothing: on the road of a small message a lock
-// is dear.
+// Holds a lock if several threads may call, and does nothing otherwise: a lock is expensive on the path of a small
+// message.
 class LockIf {
  public:
   LockIf(Lock& lock, bool threads) : lock_(threads ? &lock : nullptr) {

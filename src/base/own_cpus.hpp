@@ -14,13 +14,14 @@ namespace weft::base {
 // start, before there are such threads.
 void set_own_cpus(const CpuSet& own, const CpuSet& service);
 
-// Of the process: the mask of the calling thread; where OpenMP has bound that, the set that the launcher gave.
+// The processors of the process: the mask of the calling thread; where OpenMP has bound that, the set that the launcher
+// gave.
 CpuSet own_cpus();
-// Of the library's threads; empty where they have none of their own.
+// The processors of the library's threads; empty where they have none of their own.
 CpuSet service_cpus();
 
-// The first call of each thread of the library: it goes to the service processors, or to those of the process. A thread
-// that the system does not let go there stays.
+// Each thread of the library calls this first: it moves to the service processors, or to those of the process. A thread
+// that the system does not let move stays.
 void enter_service_cpus();
 
 }  // namespace weft::base

@@ -203,8 +203,8 @@ std::vector<SettingRow*> all_settings();
 // nearest. An alias is meant for another library too: one that cannot be used warns, and the default stays.
 void load_settings();
 
-// The same for programs that have some of the rows alone, as mpiexec has: names they do not know are for others to
-// judge.
+// Reads it likewise for programs that have only some of the rows, such as mpiexec: they do not judge names that they do
+// not know.
 void load_known_settings();
 
 // The name of `rows` nearest to `name` by edit distance; nullptr when none is near enough to be meant.
