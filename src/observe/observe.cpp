@@ -252,7 +252,7 @@ void write(stats::Report report) {
   }
   base::warn({.cause = "cannot write the statistics to " + base::quoted(problem.file),
               .error = problem.error,
-              .remedy = "give WEFT_STATS_FILE a file that rank 0 may write, on a disk with room"});
+              .remedy = "give WEFT_STATS_FILE a file that rank 0 may write, on a disk with free space"});
 }
 
 void send_bytes(core::Comm& world, uint32_t context, const std::string& bytes, int to) {

@@ -59,7 +59,7 @@ struct AreaReader {
   [[nodiscard]] uint64_t since(uint64_t begun) const { return now.ticks > begun ? now.ticks - begun : 0; }
 };
 
-// Of the call under way.
+// Returns the idle ticks of the call under way.
 uint64_t idle_of(const CounterBlock& block, uint64_t now) {
   uint64_t idle = block.clock.ticks - block.idle_before;
   if (block.clock.pausing != 0 && now > block.clock.at) idle += now - std::max(block.clock.at, block.since);

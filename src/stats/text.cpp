@@ -302,7 +302,7 @@ std::string as_text(const Report& report, const std::string& end) {
   for (size_t i = 0; i < std::min<size_t>(list.size(), 3); ++i) append_advice(text, list[i]);
   if (list.empty()) text += "  to try      nothing stands out\n";
   text += calls_table(report, order) + ranks_table(report) + lists(report);
-  if (all.lost > 0) text += format("  not listed: %llu entries for which there was no room\n", wide(all.lost));
+  if (all.lost > 0) text += format("  not listed: %llu entries that did not fit into the lists\n", wide(all.lost));
   return text;
 }
 

@@ -181,7 +181,7 @@ std::string make_port_secret(const std::string& port, std::string& why) {
     secret = base::to_hex({reinterpret_cast<const char*>(bytes), sizeof bytes});
   if (!secret.empty() && write_new(in.fd(), secret_file(port), secret)) return secret;
   why = describe("the secret of the port cannot be written into the folder " + base::quoted(folder()), errno,
-                 "see whether there is room, or name another folder with WEFT_PORTS");
+                 "see whether its disk is full, or name another folder with WEFT_PORTS");
   return {};
 }
 

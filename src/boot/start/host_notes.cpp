@@ -38,7 +38,7 @@ void HostNotes::must(bool done) const {
 
 void HostNotes::write(const std::string& key, const std::string& value) {
   if (notes_.write(key, value)) return;
-  base::die({.cause = "no room in the job's shared memory for the values that a rank publishes",
+  base::die({.cause = "no space is left in the job's shared memory for the values that a rank publishes",
              .error = errno,
              .remedy = "free memory on this host; with very many lanes, set WEFT_LANES to fewer"});
 }
@@ -56,8 +56,8 @@ void HostNotes::wait_for(int place, const Act& meanwhile) const {
   }
 }
 
-// The processors of each rank of this host, as their notes say: that they have any shows that they have the segment. Of
-// this rank alone when one does not say.
+// The processors of each rank of this host, as their notes say: that they have any shows that they have the segment.
+// The result has those of this rank alone if one does not say.
 std::vector<base::CpuSet> HostNotes::masks(const Job& job, const ListeningSocket& socket) const {
   std::vector<base::CpuSet> masks{base::affinity()};
   for (int place = 1; place < ranks_; ++place) {
