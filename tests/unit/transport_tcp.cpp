@@ -25,7 +25,7 @@
 namespace weft::transport::tcp {
 namespace {
 
-// A connection by a stranger, and its bytes.
+// Connects as a process outside the job does, and sends bytes; returns the descriptor.
 int call(const net::ListenAddresses& to, const void* bytes, size_t size) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in place = {};
