@@ -105,7 +105,7 @@ class Lifelines {
     std::string host;  // for people
     bool above = false;
   };
-  struct Caller {  // who has connected
+  struct Caller {  // a process that has connected
     Socket socket;
     uint64_t nonce;     // of our challenge
     uint64_t until_ns;  // to say who it is

@@ -45,12 +45,12 @@ struct LanePort {
     size_t bytes;
   };
   std::vector<Buffers> buffers;
-  std::map<uint32_t, Sender> senders;  // by rank; by who polls alone
+  std::map<uint32_t, Sender> senders;  // by rank; used by the polling thread alone
   bool behind = false;                 // some sender should be told what was taken, and could not; likewise
   std::atomic<uint32_t> outgoing = 0;  // buffers being sent, or whose contents are written
-  Buffer* written = nullptr;           // whose messages could not be sent yet; by who polls alone
+  Buffer* written = nullptr;           // whose messages could not be sent yet; used by the polling thread alone
   Sink sink = nullptr;                 // of the poll under way
-  // The frame that is delivered, where messages are encrypted; by who polls alone.
+  // The frame that is delivered, where messages are encrypted; the polling thread alone uses it.
   std::unique_ptr<unsigned char[]> opened;
 };
 

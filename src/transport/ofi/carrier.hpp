@@ -77,10 +77,10 @@ class OfiCarrier final : public net::Carrier {
     size_t incoming_bytes = 0;  // of each
     std::unique_ptr<ReceiveContext[]> incoming;
     std::unique_ptr<FrameBuffer[]> frames;  // their memory, unless it is the user's
-    ReceiveContext* unposted = nullptr;     // which libfabric would not take; by who polls alone
+    ReceiveContext* unposted = nullptr;     // which libfabric would not take; used by the polling thread alone
     void* incoming_name = nullptr;          // libfabric's name of their memory, where we have to register it
     std::unique_ptr<OfiRead[]> readings;
-    OfiRead* free_reading = nullptr;  // by who polls alone
+    OfiRead* free_reading = nullptr;  // used by the polling thread alone
 
     bool is_incoming(const void* context) const;
     bool is_reading(const void* context) const;

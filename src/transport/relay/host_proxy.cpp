@@ -24,7 +24,8 @@ namespace {
 constexpr uint64_t soon_ns = 1000000;  // while something is in flight
 constexpr uint64_t later_ns = 10000000000;
 constexpr uint64_t unwoken_ns = 100000;  // where the carrier has no descriptor
-// Before it sleeps: some 50 us where nobody else wants the processor. Measured in docs/measurements/large-jobs.md.
+// The host proxy looks so often before it sleeps: some 50 us where no other thread wants the processor. Measured in
+// docs/measurements/large-jobs.md.
 constexpr uint32_t looks_most = 48;
 constexpr uint64_t long_ns = 200000;       // of a yield
 constexpr uint32_t sleeps_crowded = 1000;  // before another one is tried

@@ -65,7 +65,7 @@ struct alignas(4096) RankPage {
 static_assert(sizeof(RankPage) == 4096);
 
 struct alignas(4096) Head {
-  // By the host proxy: 1 once what follows is there (release).
+  // The host proxy stores 1 once the fields below are there (release).
   std::atomic<uint32_t> ready;
   uint32_t bell;
   uint32_t address_bytes;
@@ -94,7 +94,7 @@ struct RelayLayout {
   size_t inward_at;
   size_t total;
 };
-// For so many ranks of a host and so many buffers for their large messages.
+// The layout for so many ranks of a host and so many buffers for their large messages.
 RelayLayout layout_for(int places, HostBuffers buffers);
 
 // A process's view of it.

@@ -52,7 +52,7 @@ class ItemRingWriter {
     room_ = room;
     written_ = control.written.load(std::memory_order_relaxed);
   }
-  // With a reader that counts wrongly there is none.
+  // The number of items that may be written; 0 if the reader counts wrongly.
   uint32_t room() const {
     const uint32_t held = written_ - control_->taken.load(std::memory_order_acquire);
     return held <= room_ ? room_ - held : 0;

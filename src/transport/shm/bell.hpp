@@ -23,7 +23,7 @@ class Bell {
   [[nodiscard]] bool open();
   bool is_open() const { return socket_.load(std::memory_order_acquire) >= 0; }
 
-  // By what other processes of this host ring it; not 0.
+  // The number by which other processes of this host ring it; not 0.
   uint32_t number() const { return number_; }
   // Rings another one, whether this one is open or not. Thread-safe.
   void ring(uint32_t number) const;

@@ -286,7 +286,7 @@ class RingReader {
   RingControl<Atomic>* control_ = nullptr;
   Cell<Atomic>* cells_ = nullptr;
   uint64_t mask_ = 0;
-  Atomic<uint64_t> head_{0};  // stored by who reads; others look at it in empty()
+  Atomic<uint64_t> head_{0};  // stored by the reader; others look at it in empty()
   uint64_t given_back_ = 0;
   uint32_t lane_ = 0;
 };

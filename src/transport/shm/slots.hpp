@@ -23,7 +23,7 @@ struct Slots {
 
   uint32_t least_log2 = 30;  // of the smallest slots
 
-  // Behind the slots of 2^log2 bytes.
+  // The end of the slots of 2^log2 bytes.
   constexpr uint64_t end_of(uint32_t log2) const {
     return of_each_size * ((uint64_t{2} << log2) - (uint64_t{1} << least_log2));
   }

@@ -322,7 +322,7 @@ void ShmTransport::disarm() {
 void ShmTransport::wake_on(int descriptor) {
   descriptor_.store(descriptor, std::memory_order_relaxed);
   if (!bell_.open()) return;
-  control_->bell.store(bell_.number(), std::memory_order_relaxed);  // read by who has seen us asleep, which comes later
+  control_->bell.store(bell_.number(), std::memory_order_relaxed);  // read by peers that have seen us asleep, later
   // A thread that sleeps already does so on the word.
   disarm();
   futex_wake(&control_->attention);

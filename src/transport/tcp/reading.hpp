@@ -21,7 +21,7 @@ struct Ask {
   uint32_t bytes;
   uint64_t key;  // as MemoryRef has it
   uint64_t address;
-  uint64_t number;  // of who asks
+  uint64_t number;  // the asking side's number for it
   uint64_t unused;
   uint64_t proof;  // of all before, by the key of the connection
 };

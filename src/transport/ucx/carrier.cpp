@@ -233,7 +233,7 @@ int UcxCarrier::poll(uint32_t lane, net::Events& events) {
   return static_cast<int>(happened);
 }
 
-// Under its lock.
+// Called under the lock of the port.
 void UcxCarrier::release(UcxPort& port, std::vector<Arrived>& frames) {
   for (const Arrived& one : frames) {
     if (one.fetch != nullptr) {

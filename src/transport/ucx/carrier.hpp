@@ -47,7 +47,7 @@ class UcxCarrier final : public net::Carrier {
 
  private:
   struct UcxPort;
-  // For a frame that UCX does not bring before it is asked for.
+  // The memory for a frame that UCX does not bring before it is asked for.
   struct FrameFetch {
     alignas(64) unsigned char frame[net::frame_most];
     UcxPort* port;
@@ -75,7 +75,7 @@ class UcxCarrier final : public net::Carrier {
     std::vector<LeftBuffer> left_before;
     std::vector<Reads::Over> over_before;
   };
-  // From a lane of ours to one of a peer.
+  // The route from a lane of ours to one of a peer.
   struct UcxEndpoint {
     ucp_ep_h endpoint = nullptr;
     ucs_status_t error = UCS_OK;  // since when nothing can be sent
