@@ -107,7 +107,7 @@ template <class Vector>
   }
 }
 
-// From so many bytes on a copy is a loop.
+// A copy of so many bytes or more is a loop.
 constexpr size_t loop_from = 2 * in_a_step * sizeof(Vector16) + 1;
 
 // Functions for each length of vectors.

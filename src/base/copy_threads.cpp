@@ -47,7 +47,7 @@ WEFT_SETTING(from_row);
 // not been finished in between, so the fields were those of this copy.
 class SharedCopy {
  public:
-  // Only while no chunk of the copy before is left: wait() has returned.
+  // Called only while no chunk of the copy before is left: wait() has returned.
   void begin(void* to, const void* from, size_t bytes) {
     to_.store(static_cast<char*>(to), std::memory_order_relaxed);
     from_.store(static_cast<const char*>(from), std::memory_order_relaxed);

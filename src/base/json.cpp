@@ -100,7 +100,7 @@ class Parser {
     return take_word("null") ? tell(event) : fail("a value is expected, not " + next());
   }
 
-  // Behind the first bracket.
+  // Parses a list or an object behind its first bracket.
   bool several(Json::ValueKind kind, JsonEvent& event) {
     event.kind = kind;
     if (!tell(event)) return false;
@@ -190,7 +190,7 @@ class Parser {
     return true;
   }
 
-  // Behind the first quote.
+  // Parses a text behind its first quote.
   bool rest_of_text(std::string& text) {
     while (at_ < text_.size()) {
       const char c = text_[at_++];

@@ -65,7 +65,7 @@ class Arena {
   static uintptr_t address_of(uint32_t number) {
     return base_.load(std::memory_order_relaxed) + uintptr_t{number} * slot_align;
   }
-  // For code outside of this library that computes the same.
+  // Code outside of this library that computes the same needs it.
   static constexpr const std::atomic<uintptr_t>* base_place() { return &base_; }
 
  private:

@@ -27,7 +27,7 @@ void copy(const Type& from, int64_t from_count, const void* source, const Type& 
 void copy_on_host(const Type& from, int64_t from_count, const void* source, const Type& to, int64_t to_count,
                   void* target, int64_t bytes);
 
-// For callers that know whether either side may be on a device.
+// Callers that know whether either side may be on a device use these.
 [[nodiscard]] inline auto* packing(bool may_be_on_device) {
   return may_be_on_device ? pack : pack_on_host;
 }

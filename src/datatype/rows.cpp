@@ -74,7 +74,7 @@ void move_large_blocks(Places places, int64_t block, char* packed) {
   }
 }
 
-// At least 128 bytes.
+// Moves at least 128 bytes.
 template <Direction direction>
 WEFT_AVX2 inline __attribute__((always_inline)) void move_wide(char* at, char* packed, int64_t bytes) {
   const int64_t last = bytes - 128;

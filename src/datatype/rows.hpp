@@ -33,7 +33,7 @@ struct Strided {
   void next_row() { place = row += static_cast<uintptr_t>(row_stride); }
 };
 
-// At offsets from a place.
+// Blocks at offsets from a place.
 struct Listed {
   uintptr_t place;
   const int64_t* offset;

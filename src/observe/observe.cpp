@@ -174,7 +174,7 @@ void set(uint64_t& word, uint64_t value) {
   std::atomic_ref(word).store(value, std::memory_order_relaxed);
 }
 
-// Under the lock of refreshes.
+// Called under the lock of refreshes.
 void refresh_energy(bool at_once) {
   EnergyReader& energy = energy_reader();
   constexpr uint64_t between_ns = 1000000000;

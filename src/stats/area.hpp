@@ -22,7 +22,7 @@ namespace weft::stats {
 // WEFT_STATS, as the words of its row.
 enum class Level : uint32_t { off, counters, summary, calls, full };
 
-// From mpiexec to its ranks: the descriptor of the file.
+// mpiexec tells its ranks the descriptor of the file in this variable.
 inline constexpr const char* descriptor_variable = "WEFT_STATS_FD";
 inline constexpr const char* file_name = "weft-stats";         // of the memfd
 inline constexpr const char* file_link = "/memfd:weft-stats";  // as /proc/PID/fd shows it

@@ -35,7 +35,7 @@ struct ReportProblem {
 [[nodiscard]] bool write_json(const Report& report, const std::string& end, const std::string& file,
                               ReportProblem& problem);
 
-// For "%llu".
+// Converts a number for "%llu".
 inline unsigned long long wide(uint64_t number) {
   return number;
 }

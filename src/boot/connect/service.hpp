@@ -38,7 +38,7 @@ inline constexpr const char* exchange = "exchange";
 inline constexpr const char* met = "met";      // the intercommunicator of a connection is there
 inline constexpr const char* leave = "leave";  // the process leaves the job; of one that mpiexec has not started
 
-// From processes of other jobs of the user (docs/design/spawn.md, "Two jobs").
+// Processes of other jobs of the user ask these (docs/design/spawn.md, "Two jobs").
 inline constexpr const char* visit = "visit";  // answered with the job's name, its places and its segment
 inline constexpr const char* tree = "tree";    // from mpiexec --jobs: the job and what it has spawned, as text
 inline constexpr const char* look_up_here = "look up here";

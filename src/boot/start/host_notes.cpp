@@ -72,7 +72,7 @@ std::vector<base::CpuSet> HostNotes::masks(const Job& job, const ListeningSocket
   return masks;
 }
 
-// By the first rank of the host.
+// The first rank of the host calls this.
 void HostNotes::tell_all(Job& job, const ListeningSocket& socket, base::CpuSet& reserved) {
   const std::vector<base::CpuSet> all = masks(job, socket);
   if (all.size() == static_cast<size_t>(ranks_)) reserved = reserve_of(all);

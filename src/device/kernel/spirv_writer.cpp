@@ -29,7 +29,7 @@ void Writer::put(std::vector<uint32_t>& section, OpCode op, std::initializer_lis
   section.insert(section.end(), words);
 }
 
-// Behind an instruction that has been put without it: zeros end it.
+// Puts a text behind an instruction that has been put without it: zeros end it.
 void Writer::put_text(std::vector<uint32_t>& section, std::string_view text) {
   const size_t begin = section.size();
   section.resize(begin + text.size() / 4 + 1);
