@@ -54,7 +54,7 @@ Type* CollCheck::blocks(const void* buffer, const coll::Array& counts, int32_t n
 
 void CollCheck::compare_elements(const void* send, MPI_Count sent, const void* receive, MPI_Count received,
                                  const Type& type) {
-  // The gap in a predefined pair has no room for another pair.
+  // The gap in a predefined pair is too small for another pair.
   const auto elements = [&type](const void* buffer, MPI_Count count) -> Filled {
     if (!type.predefined || count == 0) return filled(buffer, count, type);
     const uint64_t others = static_cast<uint64_t>(count - 1) * static_cast<uint64_t>(type.extent);

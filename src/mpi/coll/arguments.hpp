@@ -126,9 +126,9 @@ class CollCheck : public Check, private core::Teller {
     Check::root(rank);
   }
 
-  // Count, type, and a buffer that is there and not MPI_IN_PLACE.
+  // Checks the count and the type, and that there is a buffer other than MPI_IN_PLACE.
   Type* data(const DataArgument& data);
-  // The same for `number` blocks of one type.
+  // Checks the counts and the buffer of `number` blocks of one type as data() does.
   Type* blocks(const void* buffer, const coll::Array& counts, int32_t number, MPI_Datatype datatype);
   // Fills `reducer`: the operation must be defined for the type.
   void reducer(OpReducer& reducer, MPI_Op op, Type* type, MPI_Datatype datatype);
@@ -174,7 +174,7 @@ class DataSide {
       : blocks_(&blocks), number_(static_cast<int32_t>(neighbours.size())), neighbours_(neighbours.data()) {}
 
   bool in_place() const { return block_ != nullptr ? block_->in_place() : blocks_->in_place(); }
-  // As Blocks::as_one(). The blocks of neighbours that are none count, too.
+  // Does what Blocks::as_one() does. The blocks of neighbours that are MPI_PROC_NULL are included.
   bool as_one(const void*& begin, uint64_t& bytes) const {
     if (block_ == nullptr) return blocks_->as_one(number_, begin, bytes);
     begin = block_->data;

@@ -20,15 +20,16 @@ namespace weft::mpi {
 
 enum class BufferUse : uint8_t { sent, received };  // the operation reads a buffer, or writes it
 
-// The host's memory of an operation.
+// The host memory that stands in for the device buffers of an operation.
 class Stands {
  public:
-  // Of data that are on a device and have been checked; an error class.
+  // Adds host memory for checked data that are on a device. Returns an error class.
   [[nodiscard]] int add(std::vector<Twin::TwinData> pieces, BufferUse use);
-  // The address that stands for one in the buffer added last.
+  // The host address that stands in for `address`, which is in the buffer added last.
   void* host(const void* address) const { return stands_.back()->twin.host(address); }
 
-  // All data again from the device, before an operation is started once more; the results to it. Error classes.
+  // fetch() copies all data from the device again, before an operation is started once more; store() copies the results
+  // to the device. Both return an error class.
   [[nodiscard]] int fetch();
   [[nodiscard]] int store();
   bool empty() const { return stands_.empty(); }
@@ -55,7 +56,8 @@ class OnDevice {
  public:
   OnDevice(const Form& form, MPI_Comm comm);
 
-  // Puts host memory in the place of a buffer that is on a device; whether it was, or that failed. Of blocks, `number`.
+  // Replaces a buffer that is on a device by host memory; a buffer of blocks has `number` of them. Returns whether the
+  // buffer was on a device, or this failed.
   bool take(DataArgument& data, BufferUse use);
   bool take(BlocksArgument& blocks, int32_t number, BufferUse use);
   bool take(ReductionArgument& data, int64_t sent, int64_t received);

@@ -6,8 +6,8 @@
 // computes its part of the result by kernels.
 //
 // Ranks do this together or not at all. Each offers its buffers, sees the offers of all, and says whether it could map
-// them; if one cannot, all go the way of host memory (device.hpp). Offers are made where all ranks know that all have
-// devices, of as many bytes, so that the road of small and of host data is as it was.
+// them; if one cannot, all use host memory (device.hpp). Offers are made only where all ranks know that all have
+// devices and that the data have enough bytes, so that the path of small data and of host data has no extra steps.
 
 #include "mpi/coll/arguments.hpp"
 

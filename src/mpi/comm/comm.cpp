@@ -48,7 +48,7 @@ int prepare_free(const char* function, MPI_Comm* handle, Comm*& comm) {
   return MPI_SUCCESS;
 }
 
-// Of two different communicators (MPI-5.0, 7.4.1 and 7.6.1).
+// Compares two different communicators (MPI-5.0, 7.4.1 and 7.6.1).
 int compare_comms(const Comm& a, const Comm& b) {
   if (a.is_inter() != b.is_inter()) return MPI_UNEQUAL;
   const int ours = compare_groups(*a.group, *b.group);

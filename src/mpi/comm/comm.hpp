@@ -23,10 +23,11 @@ using core::release_context;
 // What MPI_Comm_split does, for checked arguments: colours are not negative, or MPI_UNDEFINED.
 [[nodiscard]] int split(const char* function, Comm& parent, int64_t color, int32_t key, MPI_Comm* newcomm);
 
-// The parent of communicators that are made from groups, whose members meet at a string (core::meeting_point()): all
-// ranks of the job.
+// The parent of communicators that are made from groups. It has all ranks of the job; the members of a group find each
+// other by a string (core::meeting_point()).
 [[nodiscard]] Comm& nursery();
-// The same to reach this rank, which may be of another job: a message names its source as the receiver numbers it.
+// Like nursery(), to reach the rank `other`, which may be of another job: a message names its source by the number that
+// the receiver knows it by.
 [[nodiscard]] Comm& nursery_to(int32_t other);
 
 // Checks the string and the error handler of a function that makes communicators from groups; raises their errors.
@@ -38,14 +39,14 @@ void release_comm_parts(Comm& comm);
 // Ends an unused communicator, and with it our use of its context.
 void destroy_comm(Comm* comm);
 
-// The same when there may be operations on it: it is kept until they are over.
+// Like destroy_comm(), when there may be operations on the communicator: it is kept until they are over.
 void destroy_when_unused(Comm* comm);
 
-// Ends the communicators that were freed while operations on them were under way, and no longer are.
+// Ends the communicators that were freed while operations on them were in flight, if these operations are complete now.
 void free_unused_comms();
 
-// A communicator of `group` (whose reference it takes) that inherits from `parent`; nullptr when there is no memory:
-// then the context is given back.
+// Makes a communicator of `group` (whose reference it takes) that inherits from `parent`. Without memory, it returns
+// nullptr and gives the context back.
 [[nodiscard]] Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group);
 
 // The two groups of an intercommunicator, each with a reference; one that is nullptr could not be made.
@@ -55,16 +56,16 @@ struct Sides {
   bool we_lead;
 };
 
-// The same for an intercommunicator. It takes the references.
+// Makes an intercommunicator as new_comm() makes an intracommunicator. It takes the references.
 [[nodiscard]] Comm* new_intercomm(const Comm& parent, uint32_t context, const Sides& sides);
 
-// An intercommunicator of the ranks of `local` and those of another communicator, with which we have none in common:
-// the leaders, `leader` here and there the process with this rank in the job, meet at a string. Raises errors on
-// `local`.
+// Makes an intercommunicator of the ranks of `local` and those of another communicator, which have no communicator in
+// common. The leaders find each other by the string `meeting_point`: `leader` is our leader's rank in `local`,
+// `other_leader` theirs in the job. Raises errors on `local`.
 [[nodiscard]] int meet_others(const char* function, Comm& local, int leader, int32_t other_leader,
                               const char* meeting_point, Comm*& made);
 
-// MPI_Comm_get_parent's, while the program has not freed it; nullptr: none.
+// The result of MPI_Comm_get_parent until the program frees it; nullptr: there is no parent.
 extern Comm* parent_comm;
 
 // One like `from`, of whichever kind.
@@ -74,8 +75,9 @@ extern Comm* parent_comm;
 // `parent`, since some need all ranks to agree.
 [[nodiscard]] int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info);
 
-// The same in steps, where all agree on other things as well. read_hints() changes hints (Comm::asserts) by those in
-// `info`. A hint that holds only if all ranks give it is a bit of their vote, which is for set_agreed_hints() then.
+// These take hints in steps, where all ranks agree on other things as well. read_hints() changes hints (Comm::asserts)
+// by those in `info`. A hint that holds only if all ranks give it is a bit of their vote (hints_to_agree()), and
+// set_agreed_hints() gets the outcome.
 [[nodiscard]] int read_hints(const char* function, const Comm& errors_on, const Info* info, uint8_t& asserts);
 [[nodiscard]] uint64_t hints_to_agree(uint8_t asserts);
 void set_agreed_hints(Comm& comm, uint64_t agreed);

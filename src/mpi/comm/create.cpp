@@ -102,7 +102,7 @@ int agree_on_context(const char* function, const coll::Founders& founders, uint3
 
 namespace {
 
-// As which the others number us.
+// `our_rank` is the number by which the other side knows us.
 Comm* new_nursery(int32_t our_rank) {
   auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
   comm->context = core::no_context;

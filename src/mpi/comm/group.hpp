@@ -13,8 +13,8 @@
 
 namespace weft::mpi {
 
-// Groups are counted: handles the program holds, and communicators. Apart from that they never change. As in
-// base::HolderCount, taking a reference orders nothing and giving it back does.
+// A group counts its references: handles that the program holds, and communicators. Apart from the count it never
+// changes. Taking a reference orders nothing and giving it back does, as in base::HolderCount.
 inline core::Group* hold(core::Group* group) {
   if (!group->predefined) std::atomic_ref(group->references).fetch_add(1, std::memory_order_relaxed);
   return group;

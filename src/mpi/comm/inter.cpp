@@ -93,15 +93,16 @@ void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offe
   theirs.apart |= ours.apart;
   theirs.grown |= ours.grown;
   if (theirs.error != core::no_error || theirs.apart == 0) return;
-  // Each may find members that it cannot know: of a third job, where one of the three is of another host.
+  // Each side may find members that it cannot know: processes of a third job, where one of the three jobs is of another
+  // host.
   const bool known = std::find(their_ranks.begin(), their_ranks.end(), core::unknown_process) == their_ranks.end();
   const int32_t verdict = known ? core::no_error : core::other_error;
   theirs.error = exchange(other, tag, &verdict, sizeof verdict, &theirs.verdict, sizeof theirs.verdict);
   theirs.verdict = std::max(theirs.verdict, verdict);
 }
 
-// Each member tells the others of its side. Those who know each other learn nothing new; the leader can pass it on.
-// `far`: a rank of the other job, if that is on another host.
+// Each member tells the others of its side its addresses. Members that know each other learn nothing new, but the
+// leader can pass the addresses on. `far` is a rank of the other job, if that is on another host.
 int32_t gather_addresses(const Bank& bank, int32_t far, Addresses& all) {
   const std::string own = far == core::no_far_rank ? boot::own_addresses() : core::addresses_for(far);
   for (int32_t place = 0; place < bank.group->size; ++place) {
@@ -153,8 +154,8 @@ int32_t exchange_addresses(const Bank& bank, const OtherLeader* other, int32_t t
   return error;
 }
 
-// All members of both sides are here: a rank takes messages of jobs that it knows alone. `vote` is that of our side
-// before and after, and of theirs `their_offer`.
+// Waits until all members of both sides are here, since a rank takes messages only from jobs that it knows. `vote` is
+// the vote of this rank and then that of our side, `their_offer` the offer of the other side.
 int32_t wait_for_all(const Bank& bank, const OtherLeader* other, int32_t tag, coll::Vote& vote, uint64_t& their_offer) {
   int32_t error = coll::agree(bank.founders, vote);
   their_offer = core::no_offer;
@@ -170,7 +171,8 @@ int32_t wait_for_all(const Bank& bank, const OtherLeader* other, int32_t tag) {
   return wait_for_all(bank, other, tag, none, theirs);
 }
 
-// Of two jobs of two hosts: numbers that either side has offered before are good in its own job alone.
+// Offers a context again, for two jobs of two hosts: the number that a side offered before is valid in its own job
+// alone.
 int32_t offer_again(const Bank& bank, const OtherLeader* other, int32_t tag, int32_t far, uint64_t& offer,
                     coll::Vote& vote, uint64_t& their_offer) {
   (void)core::settle_offer(offer, core::no_offer);

@@ -24,8 +24,8 @@ namespace {
 constexpr const char* type_key = "mpi_hw_resource_type";
 constexpr const char* pset_key = "mpi_pset_name";
 
-// Of the memory that ranks share: that of a host's, and of one job. Numbers of jobs are good on one host; of two hosts,
-// a communicator has two jobs.
+// The colour by the memory that ranks share: ranks of one host and of one job have the same. Numbers of jobs are valid
+// on one host only; a communicator that spans jobs of two hosts has two jobs.
 int64_t color_of_memory(const Comm& comm) {
   const boot::Job& job = core::identity->job;
   if (const int32_t far = comm.several_jobs ? core::far_rank_of(comm) : core::no_far_rank; far != core::no_far_rank)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The checks of packing by hand and of its external32 form: first a few comparisons on the road of a good call, then,
-// cold, what is wrong with a bad one.
+// The checks of MPI_Pack, MPI_Unpack and their external32 forms: a correct call makes a few comparisons on its fast
+// path, and cold code then explains what is wrong with an incorrect one.
 
 #include "datatype/pack.hpp"
 #include "device/api/device.hpp"
@@ -29,13 +29,13 @@ inline bool good_elements(MPI_Count count, MPI_Datatype datatype, const Type*& t
   return type != nullptr && count >= 0 && !__builtin_mul_overflow(count, type->size, &bytes);
 }
 
-// Whether the elements, `bytes` when packed, may be moved and have room at the position.
+// Whether the elements, `bytes` when packed, may be moved and fit behind the position.
 inline bool good_packing(const Packing& p, const Type& type, int64_t bytes) {
   return type.committed && p.room >= 0 && p.position >= 0 && p.position <= p.room && bytes <= p.room - p.position &&
          (bytes == 0 || (!no_data(p.packed, 0) && !no_data(p.elements, type.true_lower_bound)));
 }
 
-// How a call ends whose data have been moved: from or to a device that may have failed.
+// The result of a call whose data have been moved: a copy from or to a device may have failed.
 [[nodiscard, gnu::cold, gnu::noinline]] int explain_copy(const Comm* comm, const char* function);
 [[nodiscard]] inline int copied(const Comm* comm, const char* function) {
   return device::on() && device::take_failure() ? explain_copy(comm, function) : MPI_SUCCESS;

@@ -123,7 +123,7 @@ class Sink {
   Sink(const Type& type, int64_t count, void* buffer, bool on_device)
       : type_(type), count_(count), buffer_(buffer), unpack_(datatype::unpacking(on_device)) {}
 
-  // Room for the next `bytes`, at most a stage.
+  // Memory for the next `bytes`, which are at most stage_bytes.
   char* give(int64_t bytes) {
     if (stage_bytes - end_ < bytes) flush();
     char* at = stage_ + end_;

@@ -88,7 +88,7 @@ int get_address(const void* location, MPI_Aint* address) {
   return MPI_SUCCESS;
 }
 
-// As if on pointers to char: no overflow is undefined.
+// Addresses are added and subtracted like pointers to char, but as unsigned integers, whose overflow is defined.
 MPI_Aint aint_add(MPI_Aint base, MPI_Aint disp) {
   return static_cast<MPI_Aint>(static_cast<uintptr_t>(base) + static_cast<uintptr_t>(disp));
 }

@@ -32,13 +32,13 @@ Handle from_int(int number, Handle null) {
   return base::Arena::holds(address) ? reinterpret_cast<Handle>(address) : null;
 }
 
-// A Fortran layer's description of its LOGICAL, for others to ask.
+// The form of LOGICAL that a Fortran layer has set, for layers and tools that query it.
 struct FortranBooleans {
-  int size = 0;  // 0: not set
+  int size = 0;  // in bytes; it is 0 until it is set
   unsigned char yes[16] = {};
   unsigned char no[16] = {};
 };
-constinit base::Lock guard;  // of both
+constinit base::Lock guard;  // guards both variables below
 constinit FortranBooleans booleans;
 constinit Info::Entries* fortran_info = nullptr;  // kept until the process ends
 

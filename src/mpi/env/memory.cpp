@@ -40,7 +40,8 @@ bool has(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// A kind with its restrictors that this library knows. Those of devices are there while their driver is in use.
+// Whether this library knows a kind of memory with its restrictors. It knows the kinds of a device while the device's
+// driver is in use.
 bool is_known(std::string_view kind) {
   const Words words = parts(kind, ':');
   if (words.empty()) return false;
