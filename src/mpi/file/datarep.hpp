@@ -12,13 +12,14 @@
 
 namespace weft::mpi {
 
-// Never changes once there is one of its name, and is kept until the process ends.
+// A data representation never changes after its registration, and is kept until the process ends.
 struct Datarep {
   enum class DatarepForm : uint8_t { native, external32, registered };
 
   std::string name;
   DatarepForm form = DatarepForm::native;
-  // Of a registered one. A conversion function that is null: the data are as in memory.
+  // The members from here on belong to registered representations. If a conversion function is null, the data in the
+  // file are as in memory.
   MPI_Datarep_conversion_function* read = nullptr;
   MPI_Datarep_conversion_function* write = nullptr;
   MPI_Datarep_conversion_function_c* read_c = nullptr;

@@ -19,7 +19,7 @@ namespace weft::mpi {
 class FileCheck : public Check {
  public:
   using Check::Check;
-  // Of a file that has no handle yet.
+  // A check for a file that has no handle yet.
   FileCheck(const char* function, File* file) : Check(function, static_cast<const Comm*>(nullptr)) { file_ = file; }
 
   // Raises the error of a result that is one.

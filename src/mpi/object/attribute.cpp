@@ -249,7 +249,8 @@ void* last_used_code_of(PredefinedValues& predefined) {
   return &predefined.last_used_code;
 }
 
-// Predefined attributes of communicators: the value is a pointer to an int. -1: no such key; 0: has no value now.
+// The value of a predefined attribute of communicators is a pointer to an int. Returns 1 if there is a value, 0 if the
+// key has none now, -1 if there is no such key.
 int predefined_value(int keyval, void** value) {
   static PredefinedValues predefined;  // made when MPI runs: only then is there a communicator to ask
   switch (keyval) {
@@ -279,7 +280,7 @@ int predefined_value(int keyval, void** value) {
   }
 }
 
-// The same of windows: the value is the address that the window begins at, or a pointer to a number.
+// The value of a predefined attribute of windows is the address that the window begins at, or a pointer to a number.
 int predefined_value(Win& win, int keyval, void** value) {
   switch (keyval) {
     case MPI_WIN_BASE:

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The arguments of calls. Short calls compare theirs on their own road and come here when a comparison fails, to say
-// what is wrong; all others come here at once. Each message is written once.
+// The checks of calls' arguments. Short calls compare their arguments on their own fast path, and use these checks when
+// a comparison fails, to say what is wrong; all other calls use them at once. Each message is written once.
 
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
@@ -59,9 +59,9 @@ class Check {
 
   void count(MPI_Count count, const char* name = "");
   Type* type(MPI_Datatype datatype, const char* name = "");  // committed
-  // Count and type, and their bytes.
+  // Checks the count and the type, and computes their bytes.
   Type* elements(const DataArgument& data, int64_t& bytes);
-  // The same with a buffer that is there.
+  // Like elements(); it also checks that there is a buffer.
   Type* data(const DataArgument& data, int64_t& bytes);
   void buffer(const void* buffer, int64_t bytes, const Type& type, const char* name = "");
 

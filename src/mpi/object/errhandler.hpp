@@ -8,9 +8,9 @@
 
 namespace weft::mpi {
 
-// The end of fail(), with the finished text: lets the error handler decide.
+// Ends fail() with the finished text: the error handler decides.
 [[nodiscard]] int raise(ErrorsOn on, const char* function, int error, const char* text);
-// The same with this handler, which the caller holds: that of an object that is being made.
+// Raises the error with this handler, which the caller holds: the handler of an object that is being made.
 [[nodiscard]] int raise(const Errhandler& handler, ErrorsOn on, const char* function, int error, const char* text);
 
 inline Errhandler* hold(Errhandler* handler) {

@@ -20,7 +20,8 @@ struct File : io::File {
   Type* filetype = nullptr;
   Win* pointer = nullptr;                  // the shared pointer, at rank 0; nullptr: the file has one rank,
   std::atomic<int64_t> pointer_alone = 0;  // whose it is
-  // As a communicator's of the same names (object.hpp, core/object/comm.hpp); the text under `details`.
+  // These two are used as a communicator's members of the same names (object.hpp, core/object/comm.hpp); the text is
+  // guarded by `details`.
   std::optional<std::string> memory_asserted;
   bool host_memory = false;
   Request* split = nullptr;  // of a split collective access that has begun

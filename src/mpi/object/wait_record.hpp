@@ -13,10 +13,10 @@ using core::Doing;
 using core::WaitKind;
 using core::WaitRecord;
 
-// For WaitRecord::name, of a communicator that has one of MPI's objects.
+// A function for WaitRecord::name: it names a communicator that has one of MPI's objects.
 void name_comm(const core::Comm& comm, char* text, uint64_t room);
 
-// Of the next operation that all ranks of a communicator call.
+// Makes the record for the next operation that all ranks of a communicator call.
 WaitRecord wait_record_of_all(const char* call, Comm& comm);
 
 }  // namespace weft::mpi

@@ -30,7 +30,8 @@ class Observed : public observe::CountedCall {
     begin();
   }
 
-  // Data that the call moves, as the program gave them: anything. `ranks` is the length of an array.
+  // Count data that the call moves. The arguments are unchecked, as the program gave them. `ranks` is the length of an
+  // array.
   void data(MPI_Count count, MPI_Datatype type, int64_t times = 1) {
     const int64_t size = size_of(type);
     if (count <= 0 || size <= 0) return;
@@ -49,7 +50,8 @@ class Observed : public observe::CountedCall {
     if (buffer == MPI_IN_PLACE || no_address(counts) || no_address(types)) return;
     for (int64_t i = 0; i < ranks; ++i) data(counts[i], types[i]);
   }
-  // The same of data in place, by the arguments of the other side; of an array that has each rank's, our own.
+  // in_place() counts data in place by the arguments of the other side; own_in_place() counts our own element of an
+  // array that has an element for each rank.
   template <class... Arguments>
   void in_place(const void* buffer, Arguments... arguments) {
     if (buffer == MPI_IN_PLACE) data(nullptr, arguments...);

@@ -84,7 +84,7 @@ bool leave_buffer(Request& r) {
   return false;
 }
 
-// Room in the buffer that serves the communicator; otherwise the known state of the buffer.
+// An entry in the buffer that serves the communicator; without one, the state of the buffer, for the error's text.
 struct BsendSpace {
   BsendEntry* entry = nullptr;
   bool attached = false;

@@ -11,7 +11,7 @@
 namespace weft::mpi {
 
 // Copies checked data into the buffer that serves the communicator and sends it from there. Returns what the MPI call
-// must return: MPI_ERR_BUFFER, raised, when there is no room.
+// must return: MPI_ERR_BUFFER, raised, when the message does not fit.
 int buffered_send(Comm& comm, const void* buffer, MPI_Count count, Type& type, int dest, int tag, const char* function);
 
 // Waits until the messages in a communicator's or session's buffer left it, and detaches it: for the end of its owner.
@@ -58,13 +58,14 @@ struct BsendBuffer {
 
   bool automatic() const { return memory == MPI_BUFFER_AUTOMATIC; }
 
-  // Room for a message at the end of the queue; nullptr when there is none. With the lock.
+  // Appends an entry for a message to the queue; nullptr when it does not fit. The caller holds the lock.
   [[nodiscard]] BsendEntry* append(int64_t data_bytes);
 
-  // Whether all messages left; otherwise completes `request` when those that are in the buffer now have. With the lock.
+  // Whether all messages have left; otherwise completes `request` when those that are now in the buffer have left. The
+  // caller holds the lock.
   [[nodiscard]] bool is_empty_or_notifies(Request& request);
 
-  // The message of this entry left. Takes the lock; the buffer may be gone afterwards.
+  // Must be called when the message of this entry has left. Takes the lock; the buffer may be gone afterwards.
   static void finished(BsendEntry* entry);
 
   BsendBuffer** place;

@@ -26,7 +26,8 @@ struct Generalized {
   bool abandoned = false;  // MPI_Request_free came first; under `completing`
 };
 
-// Where MPI_Request_free and MPI_Grequest_complete meet: the later one frees. No function of the program runs under it.
+// Orders MPI_Request_free and MPI_Grequest_complete: the later one frees the request. No function of the program runs
+// under this lock.
 constinit base::Lock completing;
 
 // Requests have a communicator; these belong to none.

@@ -74,7 +74,7 @@ int start_isend(const void* buffer, MPI_Count count, Type& type, int dest, int t
   return MPI_SUCCESS;
 }
 
-// The general road of a nonblocking send, with arguments that may be wrong.
+// The general path of a nonblocking send, with arguments that may be wrong.
 template <Mode mode, bool blocking = false, bool tells = !blocking>
 [[gnu::noinline]] int isend_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                                     MPI_Comm comm, MPI_Request* request) {
@@ -106,8 +106,8 @@ template <Mode mode>
   return finish(function, &request, r, MPI_STATUS_IGNORE);
 }
 
-// Plain data, and all arguments plainly good: such a call has a road of its own. Its slow exits are calls in tail
-// position with the arguments as they came, so that nothing is saved for them.
+// Whether the call has plain data and correct arguments: such a call has a fast path. The slow exits of the path are
+// calls in tail position with the arguments as they came, so that no register is saved for them.
 [[gnu::always_inline]] inline bool plain_send(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype,
                                               int dest, int tag, MPI_Comm comm) {
   return good_plain_data(op, buffer, count, datatype) && (op.comm = comm_of(comm)) != nullptr &&
@@ -164,7 +164,7 @@ constexpr uintptr_t made_error(int error) {
   return error != MPI_SUCCESS ? made_error(error) : reinterpret_cast<uintptr_t>(request);
 }
 
-// The same of blocking sends.
+// The blocking sends have the same steps: a plain one, a wide one, and the general path.
 template <Mode mode>
 [[gnu::noinline]] int send_plain(const void* buffer, int64_t bytes, int dest, int tag, MPI_Comm handle) {
   const Comm& comm = *comm_of(handle);
@@ -253,7 +253,7 @@ template <bool blocking, bool with_thread>
   return MPI_SUCCESS;
 }
 
-// The general road of a receive, with arguments that may be wrong.
+// The general path of a receive, with arguments that may be wrong.
 template <bool blocking>
 [[gnu::noinline]] int irecv_general(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                                     MPI_Comm comm, MPI_Request* request) {
@@ -273,7 +273,7 @@ template <bool blocking>
   return MPI_SUCCESS;
 }
 
-// A plain receive with wildcards, or the general road of what irecv() does not take.
+// A plain receive with wildcards, or the general path for calls that irecv() does not take.
 template <bool blocking>
 [[gnu::noinline]] int irecv_wild(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                                  MPI_Request* request) {

@@ -3,8 +3,8 @@
 #pragma once
 
 // The common parts of point-to-point calls: the checks of their arguments, and starting a request. The checks are
-// written twice on purpose: once as a few comparisons on the road of a good call, once, cold, to say what is wrong with
-// a bad one.
+// written twice on purpose: once as a few comparisons on the fast path of a correct call, once in cold code, to say
+// what is wrong with an incorrect one.
 
 #include "core/peer/peer.hpp"
 #include "core/protocol/p2p.hpp"
@@ -34,14 +34,16 @@ inline bool good_data(Operation& op, const void* buffer, MPI_Count count, MPI_Da
          (!no_data(buffer, op.type->true_lower_bound) || op.bytes == 0);
 }
 
-// The same for what most calls give: a committed contiguous type and a buffer. False for much that is good.
+// Like good_data(), for the arguments of most calls: a committed contiguous type and a buffer. It is also false for
+// many correct arguments.
 inline bool good_plain_data(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   op.type = type_of(datatype);
   return op.type != nullptr && op.type->plain && !no_address(buffer) && count >= 0 &&
          !__builtin_mul_overflow(count, op.type->size, &op.bytes);
 }
 
-// Whether this is a send to a rank of the communicator. False also for MPI_PROC_NULL, which is good but not a send.
+// Whether this is a send to a rank of the communicator. It is also false for MPI_PROC_NULL, which is correct but sends
+// nothing.
 inline bool good_send(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm) {
   op.comm = comm_of(comm);
@@ -148,16 +150,16 @@ struct Failure {
 
 // ---- Requests of other chapters
 
-// Of a nonblocking or persistent collective operation (coll/request.cpp): it cannot be cancelled, nor freed while it is
-// under way (MPI-5.0, 6.12 and 6.13).
+// Whether the request is of a nonblocking or persistent collective operation (coll/request.cpp): it cannot be
+// cancelled, nor freed while it is in flight (MPI-5.0, 6.12 and 6.13).
 [[nodiscard]] bool is_collective(const Request& request);
 // The operation of such a request.
 [[nodiscard]] const core::Past& past_of_collective(const Request& request);
-// Of a one-sided operation (win/check.cpp): it must not be cancelled or freed (MPI-5.0, 12.3.5).
+// Whether the request is of a one-sided operation (win/check.cpp): it must not be cancelled or freed (MPI-5.0, 12.3.5).
 [[nodiscard]] bool is_one_sided(const Request& request);
 [[nodiscard]] bool is_partitioned(const Request& request);
-// Of an access to a file (file/data.cpp): it cannot be cancelled, and MPI_Request_free waits for it. The text says how
-// one that is complete failed.
+// Whether the request is of an access to a file (file/data.cpp): it cannot be cancelled, and MPI_Request_free waits for
+// it. The text says how a complete access failed.
 [[nodiscard]] bool is_file_access(const Request& request);
 [[nodiscard]] const char* text_of_file_access(const Request& request);
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Partitioned communication (MPI-5.0, chapter 4).
 //
-// A send and a receive meet when they are initialised: the sender's Psend_init sends a small message with the geometry
-// of its partitions, the receiver's Precv_init posts the receive of one. Both go by the user's tag on a context of
-// their own, so pairs form in the order of the init calls and never with other traffic. The data of each partition of
-// the sender is one message with a tag of its own on a second context. The receiver posts all of them at MPI_Start, or,
-// if the sender was not initialised by then, when its geometry comes.
+// A send and a receive are paired when they are initialised: the sender's Psend_init sends a small message with the
+// geometry of its partitions, the receiver's Precv_init posts the receive of one. Both go by the user's tag on a
+// context of their own, so pairs form in the order of the init calls and never with other traffic. The data of each
+// partition of the sender is one message with a tag of its own on a second context. The receiver posts all of them at
+// MPI_Start, or, if the sender was not initialised by then, when its geometry comes.
 #include <climits>
 #include <mutex>
 #include <new>
@@ -49,17 +49,17 @@ struct Side {
   bool sender = false;
   bool on_device = false;
   int32_t user_tag = 0;
-  Geometry sent;                  // by the sender; the receiver learns it
+  Geometry sent;                  // the sender's, which the receiver learns
   std::atomic<int64_t> open = 0;  // partitions of the sender that are not through in this round
-  // The state that Pready and Parrived ask for, by the sender's partitions. Of a receiver only when `counted`. See
-  // is_through().
+  // The state that Pready and Parrived ask for, with an entry for each of the sender's partitions. At a receiver it is
+  // valid only when `counted` is set. See is_through().
   std::vector<uint8_t> through;
   std::atomic<bool> counted = false;
-  // Under `meeting`:
-  Request* setup = nullptr;  // receiver: waits for the geometry
-  bool met = false;          // receiver: the geometry is here
-  bool waiting = false;      // receiver: started, to go on when the geometry comes
-  Side* next = nullptr;      // senders: all that live
+  // The lock `meeting` guards these four members.
+  Request* setup = nullptr;  // the receiver's request for the geometry
+  bool met = false;          // the receiver has the geometry
+  bool waiting = false;      // the receiver was started, and goes on when the geometry comes
+  Side* next = nullptr;      // the next in the list of all living senders
 
   int64_t bytes() const { return partitions * count * type->size; }
 
@@ -72,7 +72,7 @@ struct Side {
   }
 };
 
-constinit base::Lock meeting;  // of sides that meet, and of what follows
+constinit base::Lock meeting;  // guards the pairing of sides, and the two variables below
 constinit Side* senders = nullptr;
 constinit int32_t next_tag = 0;
 
@@ -176,7 +176,7 @@ int announce(Comm& comm, Side& side, int32_t dest) {
 struct PartitionPiece {
   Side* side;
   int64_t index;
-  unsigned char* packed;  // nullptr: received in place
+  unsigned char* packed;  // nullptr if the piece is received in place
 };
 
 int64_t room_of(const Side& side, int64_t index) {

@@ -36,7 +36,7 @@ int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
 
 namespace {
 
-// The same of one of several.
+// Gives the status of one of several requests.
 int show(MPI_Status* status, MPI_Request handle) {
   Request* r = nullptr;
   if (state_of(handle, &r) == RequestState::idle) {
