@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Connections between processes of one job, or of two jobs: ports, published names, and MPI_Comm_join (MPI-5.0, 11.9).
-// The mpiexec of the job that has opened a port knows it; two roots that meet at one learn each other's job and place
-// there, and both sides make an intercommunicator. If the port is of another host, the own mpiexec asks that one.
+// The mpiexec of the job that has opened a port knows the port. It pairs two roots that call it and tells each the job
+// and place of the other, and both sides make an intercommunicator. If the port is of another host, the own mpiexec
+// asks the mpiexec there.
 
 #include <poll.h>
 #include <sys/random.h>
@@ -58,7 +59,7 @@ constinit base::IntSetting patience{
     {0, INT32_MAX}};
 WEFT_SETTING(patience);
 
-// How long a process waits for another one that it has met and that says nothing.
+// The seconds that a process waits for an answer of the process that it is paired with.
 int64_t silence_s() {
   constexpr int64_t usual = 30;
   return patience.value() > 0 ? patience.value() : usual;
@@ -121,13 +122,13 @@ JobName job_of_port(const std::string& name) {
           on_several_hosts};
 }
 
-// The root's result, for all ranks.
+// The result of the root's pairing at a port, for all ranks.
 struct Met {
   int32_t error;
-  int32_t job;    // the number of the other's (boot/connect/job_number.hpp); 0: ours
-  int32_t place;  // the other's
+  int32_t job;    // number of the other process's job (boot/connect/job_number.hpp); 0 is our own job
+  int32_t place;  // of the other process
   uint32_t generation;
-  uint64_t number;  // of the meeting, in the job of the port
+  uint64_t number;  // of the pairing, in the job of the port
   char why[1024];
 };
 
@@ -147,7 +148,7 @@ bool timeout_of(const char* kind, const Info* info, int64_t& microseconds, std::
   return true;
 }
 
-// At a port of another host; our mpiexec asks that of the port's job.
+// Waits at a port of another host: our mpiexec asks the mpiexec of the port's job.
 bool wait_afar(const std::string& port, const JobName& job, int64_t most_us, boot::Packet& answer, std::string& why) {
   if (!ask(question_of(request::reach).put(port), answer, why)) return false;
   const auto number = static_cast<int>(answer.take_number(boot::job_numbers, boot::all_job_numbers - 1));
@@ -162,7 +163,7 @@ bool wait_afar(const std::string& port, const JobName& job, int64_t most_us, boo
   return ask(question_of(request::connect_far).put(index).put(port).put(most_us), answer, why);
 }
 
-// Whether a job that cannot be met is of this host nevertheless.
+// Whether a job is of this host although it cannot be reached.
 bool is_here(const JobName& job) {
   constexpr int patience_s = 10;
   boot::Packet answer;
@@ -207,7 +208,8 @@ bool wait_at_port(const char* kind, const Comm& comm, const std::string& port, i
   return ask_at(boot::socket_of_job(job.number), 0, question.put(port).put(most_us), answer, why);
 }
 
-// A process of another job that was met at a port: why it is not there any more.
+// Finds the process of another job that this one was paired with at a port. Returns why it cannot be reached; empty: it
+// can.
 std::string find_other(const Met& met, const std::string& id) {
   if (met.job == 0) return {};
   std::string why = core::meet_job(met.job, id, met.place);
@@ -215,20 +217,20 @@ std::string find_other(const Met& met, const std::string& id) {
     const bool is_there = core::is_there(core::rank_in_job(met.job, met.place), met.generation);
     return is_there ? "" : "the process that was met at the port has ended";
   }
-  if (met.job >= boot::job_numbers) return why;  // it hears of that: exchange_addresses()
+  if (met.job >= boot::job_numbers) return why;  // exchange_addresses() tells the other process
   boot::Packet answer;
   std::string ignored;
   constexpr int patience_s = 10;
   if (ask_at(boot::socket_of_job(met.job), patience_s, boot::Packet().put(request::visit), answer, ignored)) {
-    // It lives, and waits for us.
+    // The other process lives, and waits for this one.
     core::failed(core::FailureCause::peer, {.cause = "a process that was met at a port cannot be reached: " + why});
   }
   return why;
 }
 
-// Two processes of two hosts that have met tell each other by their mpiexec how they are reached, or why they cannot
-// go on. Why not; empty: each knows the other. The second round says that both do. A process that says nothing in the
-// first one, as it is stopped, hears in the second that it came too late.
+// Two processes of two hosts that were paired tell each other through their mpiexec how they are reached, or why they
+// cannot go on. Returns the reason; it is empty if each knows the other. The second round confirms that both do. If a
+// process sends nothing in the first round, for example because it is stopped, it learns in the second that it is late.
 std::string exchange_addresses(const Met& met, const std::string& obstacle) {
   constexpr char good = '+';
   constexpr char bad = '-';
@@ -257,7 +259,7 @@ std::string exchange_addresses(const Met& met, const std::string& obstacle) {
     if (again) break;
     if (static_cast<int64_t>(said.size()) > boot::longest_introduction ||
         !core::suits(ours.substr(1), said.substr(1))) {
-      // It finds the same.
+      // The other process finds this, too.
       return "the two jobs would send their messages in different ways. Remedy: give both the same WEFT_ENCRYPT";
     }
     boot::set_addresses(other, said.substr(1));

@@ -138,9 +138,9 @@ int start(const char* function, int required, int* provided) {
   return meet_parents(function);
 }
 
-// MPI_Finalize is collective: until all ranks are there, any of them may need our progress, to take a send back or to
-// fetch what was announced. First our own messages leave: no rank makes progress for us once all have met. Then those
-// that still come in for receives whose requests were freed: the ranks may have met without messages.
+// MPI_Finalize is collective: until all ranks are in it, any of them may need our progress, to take a send back or to
+// fetch the data of an RTS. First, our own messages leave, because no rank makes progress for us after the barrier. At
+// the end, we wait for the messages of receives whose requests were freed, since the barrier may use no messages.
 void meet_all() {
   const WaitRecord wait_record = wait_record_of_all("MPI_Finalize", *comm_of(MPI_COMM_WORLD));
   const Doing doing(wait_record);

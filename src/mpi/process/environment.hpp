@@ -12,7 +12,7 @@
 
 namespace weft::mpi {
 
-// Of the world model: the results of MPI_Initialized and MPI_Finalized.
+// The phase of the world model, which MPI_Initialized and MPI_Finalized report.
 enum class WorldPhase : uint8_t { before, running, finalized };
 
 // Threads may open and close sessions, and one of them call MPI_Init and MPI_Finalize, at the same time: changes are

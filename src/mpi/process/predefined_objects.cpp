@@ -123,8 +123,8 @@ void build_empty_group() {
 
 constinit std::once_flag built;
 
-// Threads that have a session may meet an error, which is MPI_COMM_SELF's, while another one is in MPI_Init or
-// MPI_Finalize: under the lock they find the whole object or none.
+// A thread that has a session may raise an error on MPI_COMM_SELF while another thread is in MPI_Init or MPI_Finalize:
+// under the lock it finds the whole object or none.
 void publish(MPI_Comm handle, base::Object* object) {
   std::lock_guard lock(details);
   std::atomic_ref(entry(handle)).store(object, std::memory_order_release);

@@ -39,7 +39,7 @@ struct SpawnCommand {
   MPI_Info info;
 };
 
-// The root's result, for all ranks.
+// The result that the root sends to all ranks.
 struct SpawnResult {
   int32_t error;
   int32_t first;  // rank in the job
@@ -48,7 +48,7 @@ struct SpawnResult {
   char why[1024];
 };
 
-// Of each command.
+// The numbers of processes of a command.
 struct CommandCounts {
   int32_t wished;
   int32_t started;
@@ -92,7 +92,7 @@ bool add_range(const std::string& text, int most, std::vector<int>& numbers) {
   if (given.size() == 1) parts[1] = parts[0];
   auto [number, last, step] = parts;
   if (step == 0) return false;
-  // Those within 0 and `most` alone.
+  // Only numbers from 0 to `most` are added.
   if (step > 0 && number < 0) number += (-number + step - 1) / step * step;
   if (step < 0 && number > most) number -= (number - most - step - 1) / -step * -step;
   for (; step > 0 ? number <= std::min<int64_t>(last, most) : number >= std::max<int64_t>(last, 0); number += step) {
@@ -449,7 +449,7 @@ int comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_ar
       char** const arguments = array_of_argv == MPI_ARGVS_NULL ? MPI_ARGV_NULL : array_of_argv[i];
       orders.push_back({array_of_commands[i], arguments, array_of_maxprocs[i], array_of_info[i]});
     }
-    // Of none, the launcher would be asked for nothing: one that is wrong says so to all ranks.
+    // Without a command, the launcher would be asked for nothing: an invalid one makes all ranks return an error.
     if (orders.empty()) orders.push_back({nullptr, MPI_ARGV_NULL, 0, MPI_INFO_NULL});
   }
   return spawn(function, *c, root, orders, intercomm, array_of_errcodes);

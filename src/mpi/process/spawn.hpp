@@ -9,8 +9,8 @@
 
 namespace weft::mpi {
 
-// The end of MPI_Init in a process that was spawned: makes the intercommunicator with those that spawned it. Collective
-// over MPI_COMM_WORLD. Nothing in others.
+// Ends MPI_Init in a spawned process: makes the intercommunicator with the processes that spawned it. Collective over
+// MPI_COMM_WORLD. In other processes it does nothing.
 [[nodiscard]] int meet_parents(const char* function);
 
 // The code in array_of_errcodes for a process that was not started, for faces with other numbers than MPI_ERR_SPAWN's.
@@ -22,11 +22,12 @@ void set_code_of_not_started(int code);
 // Asks the launcher while messages go on. False: `why` says why there is no answer, or what the answer refuses.
 [[nodiscard]] bool ask(const boot::Packet& question, boot::Packet& answer, std::string& why);
 
-// The same at the socket of any mpiexec of this user, for so many seconds at most (0: as long as it takes).
+// Asks at the socket of any mpiexec of this user, and waits `most_s` seconds at most (0: without a limit).
 [[nodiscard]] bool ask_at(const std::string& socket, int most_s, const boot::Packet& question, boot::Packet& answer,
                           std::string& why);
 
-// Before ask(): a process without a launcher starts one. Why there is none that serves requests; empty: there is.
+// Must be called before ask(): a process without a launcher starts one. Returns why no launcher serves requests; empty:
+// one does.
 [[nodiscard]] std::string need_service();
 
 }  // namespace weft::mpi

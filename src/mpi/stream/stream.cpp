@@ -69,7 +69,7 @@ void end_thread(Stream& stream) {
   open_streams().words.push_back(stream.gate.word);
 }
 
-// For a device to wait for; nullptr: there is no memory.
+// Gives a word that a device can wait on; nullptr: there is no memory.
 uint32_t* take_word() {
   Open& all = open_streams();
   {
@@ -85,7 +85,7 @@ uint32_t* take_word() {
   return word;
 }
 
-// Those that their own threads have dropped.
+// Destroys the streams that their own threads have dropped.
 void sweep() {
   std::vector<Stream*> dropped;
   {

@@ -93,7 +93,7 @@ bool load(const PerformanceRow& row, const void* buffer, Values& values) {
     } else {
       double part = 0;
       memcpy(&part, static_cast<const char*>(buffer) + i * sizeof part, sizeof part);
-      constexpr double most = 1e9;  // seconds: thirty years
+      constexpr double most = 1e9;  // in seconds, which is thirty years
       if (!(part >= 0 && part <= most)) return false;
       values[i] = static_cast<uint64_t>(part * billion);
     }
@@ -123,7 +123,7 @@ void free_session(VariableSession* session) {
   base::destroy_object(session);
 }
 
-// The session, and the handle in it unless it stands for all of them, with the lock.
+// Finds the session, and the handle in it unless it is MPI_T_PVAR_ALL_HANDLES. The caller holds the lock.
 int find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, VariableSession*& s, PerformanceHandle*& h) {
   if (!is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   s = session_of(session);
@@ -134,7 +134,7 @@ int find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, VariableSession*&
   return is_in ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-// The same for calls that take one handle. The object it is bound to must still exist.
+// Like find(), for calls that take one handle. The object that the handle is bound to must still exist.
 int find_one(MPI_T_pvar_session session, MPI_T_pvar_handle handle, PerformanceHandle*& h) {
   VariableSession* s = nullptr;
   if (const int error = find(session, handle, s, h)) return error;

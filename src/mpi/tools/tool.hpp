@@ -35,8 +35,8 @@ class ToolCall {
 // Whether more MPI_T_init_thread than MPI_T_finalize were called.
 [[nodiscard]] bool is_open();
 
-// Strings are given back as 15.3.3 says: with a null pointer or a length of zero the length alone, the final null
-// included; never more than there is room for. can_give() is false for a room that is negative.
+// Strings are given back as MPI-5.0, 15.3.3 says: a null pointer or a length of zero gets only the length, which
+// includes the final null, and no string is longer than the caller's buffer. can_give() is false for a negative length.
 [[nodiscard]] inline bool can_give(const char* to, const int* length) {
   return to == nullptr || length == nullptr || *length >= 0;
 }

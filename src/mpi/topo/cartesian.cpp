@@ -85,7 +85,7 @@ const Topology* cartesian_of(const char* function, MPI_Comm comm, const Comm*& o
   return topology_of(function, comm, Topology::TopologyKind::cartesian, object, error);
 }
 
-// Whether an array of the program's has room for a value per dimension.
+// Checks that an array of the program can hold a value for each dimension.
 int check_room(const char* function, const Comm* comm, const Grid& grid, int maxdims) {
   if (maxdims >= grid.ndims()) return MPI_SUCCESS;
   return fail(comm, function, MPI_ERR_ARG, "maxdims is %d: the grid has %d dimensions", maxdims, grid.ndims());

@@ -107,7 +107,7 @@ const Topology* dist_graph_of(const char* function, MPI_Comm comm, const Comm*& 
   return topology_of(function, comm, Topology::TopologyKind::distributed, object, error);
 }
 
-// The first of a list, as many as there is room for (MPI-5.0, 8.5.5).
+// Gives the first elements of a list, as many as fit into the program's array (MPI-5.0, 8.5.5).
 int give_list(const char* function, const Comm* comm, const char* max_name, int room, const char* name,
               const std::vector<int32_t>& ranks, int* out, const std::vector<int>& weights, int* out_weights) {
   if (room < 0) return negative(comm, function, MPI_ERR_ARG, max_name, room);

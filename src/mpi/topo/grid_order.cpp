@@ -69,7 +69,7 @@ class Bisection {
   }
 
  private:
-  // Of domains `from` to `to` - 1, which share these cells.
+  // Divides these cells among the domains `from` to `to` - 1.
   void divide(std::span<int32_t> cells, int32_t from, int32_t to) {
     if (to - from == 1) {
       for (int32_t cell : cells) domains_[static_cast<size_t>(cell)] = from;

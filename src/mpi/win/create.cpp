@@ -258,8 +258,8 @@ int32_t agree_on_generation(core::Comm& comm, const std::vector<WindowPart>& par
   return error;
 }
 
-// The smallest class of an error that some rank met; when there is none, the first rank that has any memory, or
-// `size`. When this returns, the window is open on all ranks.
+// Agrees on the smallest error class of any rank. If no rank has an error, the ranks agree on the first rank that has
+// any memory, or `size`. When this returns, the window is open on all ranks.
 int32_t agree_on_outcome(Win& win, int32_t error) {
   constexpr uint64_t no_errors = uint64_t{1} << 32;
   const int32_t first = win.bytes > 0 ? win.rank : win.size;

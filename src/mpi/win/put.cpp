@@ -84,7 +84,7 @@ int copy(void* to, const void* from, int64_t bytes) {
   return MPI_SUCCESS;
 }
 
-// The general ways, with arguments that may be wrong; `request` is nullptr for calls that have none.
+// The general paths, with arguments that may be wrong; `request` is nullptr for calls that have none.
 
 int put_checked(const char* function, const DataArgument& origin, const TargetData& place, MPI_Win win,
                 MPI_Request* request) {
@@ -143,7 +143,7 @@ void forget(const Win& win) {
   recent_win.compare_exchange_strong(expected, &no_win, std::memory_order_relaxed);
 }
 
-// With one datatype the target's is not passed on, which keeps a register free for the short way.
+// With one datatype for both sides the target's is not passed on, which keeps a register free for the fast path.
 
 int put_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
           MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
@@ -179,7 +179,7 @@ int get_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatyp
   return MPI_SUCCESS;
 }
 
-// The same for faces (object/foreign.hpp), with fewer arguments.
+// These do the same as put_c() and get_c() for faces (object/foreign.hpp), with fewer arguments.
 
 int put_same(const void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win) {
   const Win* w = recent();

@@ -23,9 +23,9 @@ void forget(const Win& win);
 
 // Sets the hints that a new window has before the program gives any.
 void set_default_hints(Win& win);
-// Takes those of `info` (nullptr: none) that windows know; others are ignored. Raises the error of a wrong value.
+// Takes the hints of `info` (nullptr: none) that windows know, and ignores others. Raises the error of a wrong value.
 [[nodiscard]] int take_hints(const char* function, ErrorsOn on, Win& win, const Info* info);
-// Of mpi_assert_memory_alloc_kinds, once the window has a communicator of its own.
+// Applies the hint mpi_assert_memory_alloc_kinds, once the window has a communicator of its own.
 void use_memory_assertion(Win& win);
 // Whether a hint is set to "true".
 [[nodiscard]] bool is_hinted(const Win& win, const char* key);
@@ -50,7 +50,7 @@ class WinCheck : public Check {
 
   core::rma::Local data(const DataArgument& origin);
   core::rma::Remote place(const TargetData& place);
-  // Makes as much of the room as there are data, in whole elements; data that do not fit raise an error.
+  // Limits `room` to as many whole elements as `from` has data for; data that do not fit raise an error.
   void fit(const core::rma::Local& from, core::rma::Remote& room);
   void fit(const core::rma::Remote& from, core::rma::Local& room);
 
