@@ -109,8 +109,8 @@ BsendSpace find_room(const Comm& comm, int64_t bytes) {
   }
   if (room.automatic) return fail(&comm, function, MPI_ERR_BUFFER, "no memory for a message of %lld bytes", size);
   return fail(&comm, function, MPI_ERR_BUFFER,
-              "no room for a message of %lld bytes and MPI_BSEND_OVERHEAD (%lld) in the attached buffer of %lld bytes: "
-              "attach a larger one, or MPI_BUFFER_AUTOMATIC",
+              "no space for a message of %lld bytes and MPI_BSEND_OVERHEAD (%lld) in the attached buffer of %lld "
+              "bytes: attach a larger one, or MPI_BUFFER_AUTOMATIC",
               size, static_cast<long long>(room.overhead), static_cast<long long>(room.size));
 }
 

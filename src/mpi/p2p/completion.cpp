@@ -36,12 +36,13 @@ std::string text_of(const Failure& failure) {
     snprintf(text, sizeof text, "the operation failed: %s", error_text(failure.error));
   } else if (failure.collective) {
     snprintf(text, sizeof text,
-             "rank %d sent %lld bytes where this rank has room for %lld: counts and datatypes must match on all ranks",
+             "rank %d sent %lld bytes where this rank has space for %lld: counts and datatypes must match on all "
+             "ranks",
              long_one.source, static_cast<long long>(long_one.sent), static_cast<long long>(long_one.room));
   } else {
     snprintf(text, sizeof text,
-             "the message from rank %d with tag %d has %lld bytes, and the buffer has room for %lld: what fits was "
-             "received",
+             "the message from rank %d with tag %d has %lld bytes, and the buffer has space for %lld: the part that "
+             "fits was received",
              long_one.source, failure.tag, static_cast<long long>(long_one.sent),
              static_cast<long long>(long_one.room));
   }

@@ -48,8 +48,8 @@ namespace request = boot::request;
 constinit base::IntSetting patience{
     {.name = "WEFT_CONNECT_TIMEOUT",
      .help = "MPI_Comm_connect without the info key timeout waits so long for MPI_Comm_accept, and a process in "
-             "MPI_Comm_join, or one that has met another one of another host at a port, for the other's word; 0: for "
-             "ever, for that word 30 s",
+             "MPI_Comm_join, or one that was paired with a process of another host at a port, for the other's answer; "
+             "0: for ever, for that answer 30 s",
      .unit = base::Unit::seconds,
      .alias = "MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT",
      .other_alias = "MPIR_CVAR_CH3_COMM_CONNECT_TIMEOUT",
@@ -215,7 +215,7 @@ std::string find_other(const Met& met, const std::string& id) {
   std::string why = core::meet_job(met.job, id, met.place);
   if (why.empty()) {
     const bool is_there = core::is_there(core::rank_in_job(met.job, met.place), met.generation);
-    return is_there ? "" : "the process that was met at the port has ended";
+    return is_there ? "" : "the process that was paired with this one at the port has ended";
   }
   if (met.job >= boot::job_numbers) return why;  // exchange_addresses() tells the other process
   boot::Packet answer;
@@ -223,7 +223,8 @@ std::string find_other(const Met& met, const std::string& id) {
   constexpr int patience_s = 10;
   if (ask_at(boot::socket_of_job(met.job), patience_s, boot::Packet().put(request::visit), answer, ignored)) {
     // The other process lives, and waits for this one.
-    core::failed(core::FailureCause::peer, {.cause = "a process that was met at a port cannot be reached: " + why});
+    core::failed(core::FailureCause::peer,
+                 {.cause = "a process paired with this one at a port cannot be reached: " + why});
   }
   return why;
 }
@@ -249,7 +250,7 @@ std::string exchange_addresses(const Met& met, const std::string& obstacle) {
     if (!obstacle.empty()) return obstacle;
     if (!heard && !again && base::now_seconds() >= deadline) {
       return exchange_addresses(
-          met, "the process of the other job that was met at the port has said nothing for " + std::to_string(most_s) +
+          met, "the process of the other job at the port has not answered for " + std::to_string(most_s) +
                    " s. Remedy: see whether it is stopped; WEFT_CONNECT_TIMEOUT sets another time");
     }
     if (!heard) return why;
@@ -313,7 +314,8 @@ int meet(const char* function, const char* kind, const char* port, MPI_Info info
   Met met{};
   if (is_root) met = meet_at_port(kind, *comm, port, info_of(info));
   const int32_t lost = coll::spread(founders_of(*comm), root, &met, sizeof met);
-  if (lost != core::no_error) return fail(comm, function, lost, "the root could not tell the others whom it met");
+  if (lost != core::no_error)
+    return fail(comm, function, lost, "the root could not tell the other ranks which process it is connected with");
   if (met.error != MPI_SUCCESS) return fail(comm, function, met.error, "%s", met.why);
   boot::learn_own_launcher(core::identity->job);
   Comm* made = nullptr;

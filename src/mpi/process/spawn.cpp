@@ -372,7 +372,7 @@ std::string need_service() {
   const std::lock_guard guard(starting);
   if (!job.service.empty()) return {};
   if (job.launcher == boot::Launcher::mpiexec) {
-    return "this job has no room for further processes. Remedy: start it with mpiexec --universe N, N being the most "
+    return "this job cannot have more processes. Remedy: start it with mpiexec --universe N, N being the most "
            "processes it has at a time";
   }
   if (!job.can_grow()) {
@@ -416,7 +416,8 @@ int meet_parents(const char* function) {
   std::string why;
   Comm& all = *comm_of(MPI_COMM_WORLD);
   if (!ask(question_of(boot::request::ready), answer, why)) {
-    return fail(&all, function, MPI_ERR_SPAWN, "the processes that spawned this one cannot be met: %s", why.c_str());
+    return fail(&all, function, MPI_ERR_SPAWN, "the processes that spawned this one cannot be reached: %s",
+                why.c_str());
   }
   Comm* made = nullptr;
   const std::string point = meeting_point_of(job.origin.number);

@@ -37,7 +37,7 @@ constexpr EventRow event_rows[] = {
      Subject::messages, of_messages, message, received},
     {"weft_rendezvous", "a send was announced to its receiver (R0, R1); destination: rank in MPI_COMM_WORLD",
      Subject::messages, of_messages, message, sent},
-    {"weft_send_queued", "a send found the way full and waits for room; destination: rank in MPI_COMM_WORLD",
+    {"weft_send_queued", "a send found the ring full and waits for space; destination: rank in MPI_COMM_WORLD",
      Subject::messages, of_messages, message, sent},
     {"weft_saturated", "data that wait for their receives take their memory up: senders are asked for envelopes only",
      Subject::memory, of_messages, amount, kept_names},
