@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Atomic memory operations (OpenSHMEM 1.6, 9.8). In a heap of this host they are the processor's; elsewhere core's
-// updates, which for heaps are the processor's too, so that both may meet on one element.
+// Atomic memory operations (OpenSHMEM 1.6, 9.8). In a heap of this host the processor performs them; elsewhere core's
+// updates do, which use the processor's operations for heaps, too, so that both may be applied to the same element.
 
 #include <complex>
 #include <type_traits>
@@ -38,7 +38,7 @@ constexpr Basic basic_of_type() {
 template <class T>
 inline constexpr Basic basic_of = basic_of_type<T>();
 
-// ---- The general road
+// ---- The general path
 void update_general(const char* function, shmem_ctx_t ctx, const void* dest, size_t bytes, int pe, const void* value,
                     void* result, Reduction reduction, Basic basic, Until until);
 void compare_swap_general(const char* function, shmem_ctx_t ctx, void* dest, size_t bytes, int pe, const void* value,

@@ -42,7 +42,7 @@ void need_host(const char* function, const void* dest, const void* source) {
        "give memory of shmem_malloc, and put or copy the data there first");
 }
 
-// Of a team the root gets its data too; in an active set its `dest` stays as it is.
+// In a team the root gets the data in its `dest` too; in an active set the root's `dest` stays as it is.
 void broadcast(const char* function, core::Comm& comm, void* dest, const void* source, size_t bytes, int root,
                bool to_root) {
   check_root(function, comm, root);

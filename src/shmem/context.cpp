@@ -128,8 +128,8 @@ int team_of_context(const char* function, shmem_ctx_t ctx, shmem_team_t* team) {
   return 0;
 }
 
-// Of the hints, that operations may be gathered is taken: a batch leaves when its frames are full, or at the next call
-// that makes progress.
+// Only the hint SHMEM_CTX_SESSION_BATCH has an effect: operations may be gathered. A batch leaves when its frames are
+// full, or at the next call that makes progress.
 void start_session(const char* function, shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t* /*config*/,
                    long /*mask*/) {
   need_start(function);

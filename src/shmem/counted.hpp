@@ -17,7 +17,7 @@ class Counted : public observe::CountedCall {
       : Counted(call, reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
                 reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa())) {}
 
-  // As the program gave them: anything.
+  // The arguments are unchecked, as the program gave them.
   void data(size_t bytes);
   void with(shmem_ctx_t ctx, int pe);
   void on(shmem_team_t team);

@@ -20,14 +20,15 @@ class HeapPieces {
 
   explicit HeapPieces(size_t bytes) : bytes_(bytes) {}
 
-  // The lowest place with room, at a multiple of `alignment`, a power of two; none: there is no room.
+  // Takes the lowest free place, at a multiple of `alignment`, a power of two. Returns `none` if there is no such
+  // place.
   [[nodiscard]] size_t take(size_t bytes, size_t alignment);
   [[nodiscard]] bool give_back(size_t offset);
-  // The bytes of the piece that begins there; none: there is no such piece.
+  // The bytes of the piece that begins at `offset`; `none` if no piece does.
   [[nodiscard]] size_t size_of(size_t offset) const;
   [[nodiscard]] size_t total() const { return bytes_; }
-  [[nodiscard]] size_t taken() const;  // of which pieces have so much
-  // Changes its size in place, if there is room.
+  [[nodiscard]] size_t taken() const;  // the bytes that are in pieces
+  // Changes the size of a piece in place, if the memory behind it is free.
   [[nodiscard]] bool resize(size_t offset, size_t bytes);
 
  private:

@@ -3,8 +3,8 @@
 #pragma once
 
 // Ordering and completion (OpenSHMEM 1.6, 9.11), and the barriers of all PEs. Operations on this host are done when
-// they return. Of those that went by messages a quiet waits for the context's own to be done, and a fence for those
-// alone that would not stay in order.
+// they return. For operations that went by messages, a quiet waits until all of the context's own are done, and a fence
+// waits only for operations that would not stay in order.
 
 #include "shmem/state.hpp"
 
@@ -16,7 +16,7 @@ void quiet(const char* function);
 void quiet_on(const char* function, shmem_ctx_t ctx);
 void quiet_pes(const char* function, shmem_ctx_t ctx, const int* pes, size_t count);
 
-// All of contexts_of(team).
+// Performs a quiet on all of contexts_of(team).
 void quiet_contexts_of(shmem_team_t team);
 
 void barrier_all(const char* function);

@@ -214,7 +214,7 @@ void complete_pe(const Context& context, int32_t pe) {
 
 // ---- Making
 
-// Of the program itself, not of its libraries: the segments that it may write, as they lie in this process.
+// Finds the writable segments of the program itself, not of its libraries, as they lie in this process.
 StaticData static_data() {
   StaticData found{nullptr, 0};
   (void)dl_iterate_phdr(

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The general road to symmetric memory: two windows of core over all PEs, one on the heaps and one on the programs'
+// The general path to symmetric memory: two windows of core over all PEs, one on the heaps and one on the programs'
 // static data, always open. A window reaches a PE by our address space, by the kernel (static data of this host) or by
 // messages (docs/design/windows.md). The default context uses the windows, every other one a view of each, so that
 // contexts share neither outboxes nor what they wait for. Wrong arguments end the job with a message; OpenSHMEM has no

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Put and get (OpenSHMEM 1.6, 9.5): the short road inline, the general one behind it. `At` is the context of the call.
+// Put and get (OpenSHMEM 1.6, 9.5): the fast path is inline, and the general path is behind it. `At` is the context of
+// the call.
 
 #include <cstring>
 
@@ -13,7 +14,7 @@
 
 namespace weft::shmem {
 
-// ---- The general road
+// ---- The general path
 void put_general(const char* function, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes, int pe,
                  Until until);
 void get_general(const char* function, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes, int pe,
@@ -40,7 +41,7 @@ struct Signal {
 void put_signal_general(const char* function, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes,
                         const Signal& signal, int pe);
 
-// ---- The short road
+// ---- The fast path
 
 // A word goes by one store, so that a PE that waits for it sees all of it or nothing.
 inline void copy(void* to, const void* from, size_t bytes) {
@@ -113,7 +114,7 @@ template <class At>
   get_until(at, dest, source, bytes, pe, Until::begun);
 }
 
-// Values are passed on in registers, which keeps them out of the short road's stack.
+// Values are passed on in registers, which keeps them off the stack of the fast path.
 template <class At, class T>
 [[gnu::noinline]] void store_general(At at, T* dest, T value, int pe) {
   put_general(at.function, at.ctx(), dest, &value, sizeof value, pe, Until::done);

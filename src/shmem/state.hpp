@@ -97,10 +97,10 @@ struct On {
   }
 };
 
-// ---- The short road
+// ---- The fast path
 
-// Where `bytes` at a symmetric address lie for us of a PE; nullptr: not in its heap, or no stores reach it, or an
-// argument is wrong.
+// Finds where this process can access `bytes` at a symmetric address of a PE. Returns nullptr if they are not in the
+// PE's heap, if no stores reach the heap, or if an argument is wrong.
 template <class At>
 [[gnu::always_inline]] inline char* in_heap(const At& at, const void* address, size_t bytes, int pe,
                                             const Near*& near) {
@@ -115,7 +115,7 @@ template <class At>
   return heap != nullptr ? heap + offset : nullptr;
 }
 
-// The same of a scalar. Behind a heap there is room for one, so that its beginning alone is compared.
+// Finds a scalar. Only its beginning is compared, since a heap has heap_slack bytes behind it.
 template <class T, class At>
 [[gnu::always_inline]] inline T* in_heap(const At& at, const T* address, int pe, const Near*& near) {
   static_assert(sizeof(T) <= heap_slack);
@@ -134,8 +134,8 @@ template <class T, class At>
 
 [[gnu::cold, gnu::noinline]] void wake(const Near& near);
 
-// Its memory has changed: it may sleep until that happens (wait.hpp). The store comes before the look at its sleep,
-// without a fence: the sleeper makes us run one (docs/design/threads.md, "Sleep").
+// Must be called when the memory of the PE has changed: the PE may sleep until that happens (wait.hpp). The store comes
+// before the look at its sleep without a fence here: the sleeper makes us run one (docs/design/threads.md, "Sleep").
 [[gnu::always_inline]] inline void tell(const Near& near) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (near.endpoint->watches_memory()) [[unlikely]]

@@ -64,7 +64,7 @@ void destroy(ShmemTeam* team) {
   core::release_context(context);
 }
 
-// The parent of the world's team: all ranks of the job, which meet at a string.
+// Makes the world's team. Its parent has all ranks of the job, which find each other by a string.
 ShmemTeam* make_world() {
   core::Comm parent;
   parent.context = core::no_context;

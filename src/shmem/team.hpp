@@ -3,7 +3,7 @@
 #pragma once
 
 // Teams (OpenSHMEM 1.6, 9.4): a communicator of core each, on which their collective operations run. An active set of
-// the older calls is a team that its members make when they first meet in it, and keep.
+// the older calls is a team that its members make in their first call on the set, and keep.
 
 #include <vector>
 
@@ -20,21 +20,21 @@ struct ShmemTeam : base::Object {
   ShmemTeam* next = nullptr;
 };
 
-// ---- Predefined ones, between shmem_init and shmem_finalize
+// ---- Predefined teams, which exist between shmem_init and shmem_finalize
 [[nodiscard]] ShmemTeam& world_team();
-// The same PEs once more, for what needs a communicator of its own.
+// A second team of all PEs, for operations that need a communicator of their own.
 [[nodiscard]] ShmemTeam& second_world();
 void open_teams();
-// All but the world's, and later that one, which the last barrier needs.
+// close_teams() closes all teams but the world's, which the last barrier needs; close_world_team() closes that one.
 void close_teams();
 void close_world_team();
 
-// The team of a handle; nullptr: it is none.
+// The team of a handle; nullptr if the handle is of no team.
 [[nodiscard]] ShmemTeam* find_team(shmem_team_t handle);
-// The same; ends the job where there is none.
+// The team of a handle. Ends the job if the handle is of no team.
 [[nodiscard]] ShmemTeam& team_of(const char* function, shmem_team_t handle);
 
-// PEs start, start + 2^log_stride, ... of the job.
+// The PEs start, start + 2^log_stride, ... of the job.
 struct ActiveSet {
   int start;
   int log_stride;
@@ -48,7 +48,7 @@ struct Configuration {
   const shmem_team_config_t* values;
   long mask;
 };
-// Members start, start + stride, ... of the parent.
+// The members start, start + stride, ... of the parent.
 struct Members {
   int start;
   int stride;
@@ -71,9 +71,9 @@ void close_contexts();
 int create_context(const char* function, long options, shmem_ctx_t* ctx);
 int create_team_context(const char* function, shmem_team_t team, long options, shmem_ctx_t* ctx);
 void destroy_context(const char* function, shmem_ctx_t ctx);
-// Those of a team that the program made and has not destroyed; SHMEM_TEAM_INVALID: of all teams.
+// The contexts of a team that the program made and has not destroyed; SHMEM_TEAM_INVALID gives those of all teams.
 [[nodiscard]] std::vector<const Context*> contexts_of(shmem_team_t team);
-// Those of a team that goes.
+// Destroys the contexts of a team that is being destroyed.
 void destroy_contexts_of(shmem_team_t team);
 int team_of_context(const char* function, shmem_ctx_t ctx, shmem_team_t* team);
 void start_session(const char* function, shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t* config,
