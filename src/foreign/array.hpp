@@ -19,7 +19,7 @@ inline mpi::Exchanges neighbours_of(Handle comm) {
 
 [[noreturn, gnu::cold]] void no_memory_for_array(size_t bytes);
 
-// Room for `count` elements: on the stack where they are few. A count below 0 is the function's to report.
+// Memory for `count` elements, on the stack if they are few. The function that is called reports a count below 0.
 template <class T>
 class ArrayMemory {
  public:
@@ -58,7 +58,7 @@ class HandlesIn {
   ArrayMemory<H> converted_;
 };
 
-// Those that the function has changed are given back.
+// An array of handles for a function that changes some: the changed handles are given back.
 template <class H>
 class HandlesInOut {
  public:

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Arguments on their way to a function of the standard ABI, and results on their way back. The generated entry points
-// name one of these for each parameter. Those of results are temporaries of the call's expression: they hold the
-// standard's value meanwhile, and their destructors give the program what the function has stored. A result that was
-// not stored leaves the program's variable alone; a pointer that is null stays null, and the function reports it.
+// These classes convert arguments for a function of the standard ABI, and its results for the program. The generated
+// entry points name one for each parameter. An object for a result is a temporary of the call's expression: it holds
+// the standard's value meanwhile, and its destructor gives the program the value that the function has stored. If a
+// result was not stored, the program's variable keeps its value; a null pointer stays null, and the function reports
+// it.
 
 #include <cstring>
 

@@ -7,7 +7,7 @@ namespace weft::foreign {
 // Raises the error of a function that only MPICH or Intel MPI has; returns its code, as the program has it.
 [[nodiscard, gnu::cold]] int refuse(const char* function, const char* reason);
 
-// The same for an argument.
+// Raises the error of an argument that the function refuses; returns its code, as the program has it.
 [[nodiscard, gnu::cold]] int refuse_argument(const char* function, int error, const char* reason);
 
 }  // namespace weft::foreign

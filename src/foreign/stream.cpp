@@ -18,8 +18,8 @@ constexpr int first_stream = static_cast<int>(0xbc000000);
 constexpr int most_streams = 1 << 20;
 
 constinit std::mutex streams_guard;
-constinit std::set<int>* streams = nullptr;     // that are not freed
-constinit int stream_key = MPI_KEYVAL_INVALID;  // of communicators: their stream
+constinit std::set<int>* streams = nullptr;     // all streams that are not freed
+constinit int stream_key = MPI_KEYVAL_INVALID;  // the attribute key of a communicator's stream
 
 bool is_stream(int stream) {
   if (stream == null_stream) return true;

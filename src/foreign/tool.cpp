@@ -98,7 +98,7 @@ int t_source_get_info(int source_index, char* name, int* name_len, char* desc, i
   return error_out(error);
 }
 
-// The number of elements is the room in the arrays, and then their number in the event.
+// `num_elements` is first the capacity of the arrays, and then the number of elements in the event.
 int t_event_get_info(int event_index, char* name, int* name_len, int* verbosity, Handle array_of_datatypes[],
                      MPI_Aint array_of_displacements[], int* num_elements, MPI_T_enum* enumtype, Handle* info,
                      char* desc, int* desc_len, int* bind) {

@@ -16,7 +16,7 @@ int abi_get_version(int* abi_major, int* abi_minor) {
   return error;
 }
 
-// The text is shorter than what either ABI has room for.
+// The text is shorter than the limit of either ABI.
 int get_library_version(char* version, int* resultlen) {
   char standard[MPI_MAX_LIBRARY_VERSION_STRING];
   const int error = error_out(face.get_library_version(no_place(version) ? version : standard, resultlen));
