@@ -48,7 +48,7 @@ inline bool is_absent(const Section& section) {
   return section.address == nullptr;
 }
 
-// Of a buffer whose gaps do not matter.
+// The address of a buffer whose gaps do not matter.
 inline void* address_of(const Section* section) {
   return buffer_in(section->address);
 }
@@ -60,9 +60,10 @@ struct Trouble {
 };
 [[gnu::cold]] int raise(const char* function, const Trouble& trouble);
 
-// `count` elements of `type` that lie one behind another in the elements of the array.
+// Makes a type for `count` elements of `type` that lie one behind another in the elements of the array.
 [[gnu::cold]] Trouble describe(const Section& section, MPI_Count count, MPI_Datatype type, MPI_Datatype* made);
-// The same, as partitions of which each has `count` elements, for a type with the distance from one to the next.
+// Makes a type for a partition of `count` elements; its extent is the distance from one of the `parts` partitions to
+// the next.
 [[gnu::cold]] Trouble describe_parts(const Section& section, MPI_Count parts, MPI_Count count, MPI_Datatype type,
                                      MPI_Datatype* made);
 

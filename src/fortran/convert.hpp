@@ -92,7 +92,7 @@ class HandlesInOut : public HandlesIn<H> {
   MPI_Fint* values_;
 };
 
-// The function may store fewer handles than there is room for.
+// An array of handles that a function stores, which may store fewer than `length`.
 template <typename H>
 class HandlesOut {
  public:

@@ -74,7 +74,7 @@ WEFT_VARIABLE(char, weft_f08_argvs_null, "mpi_argvs_null", [1])
   WEFT_NAMED(MPI_Fint, own, module, name, const MPI_Fint* a, const MPI_Fint* b) { \
     return *a operation * b ? 1 : 0;                                              \
   }
-// Of the module mpi, and of mpi_f08, which compares with integers as well.
+// The comparisons of the module mpi, and of mpi_f08, which compares handles with integers as well.
 #define WEFT_COMPARED(kind)                                                                    \
   WEFT_COMPARISON(weft_##kind##_equal, "mpi_constants", #kind "eq", ==)                        \
   WEFT_COMPARISON(weft_##kind##_unequal, "mpi_constants", #kind "neq", !=)                     \

@@ -8,7 +8,7 @@
 
 namespace weft::fortran {
 
-// The same as mpi::Around.
+// This struct has the layout of mpi::Around.
 struct Around {
   void (*begin)(Around* around);
   void (*end)(Around* around);

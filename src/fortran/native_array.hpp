@@ -29,13 +29,14 @@ struct NativeArray {
 };
 static_assert(sizeof(NativeArray) == 40);
 
-// An element of 4 GiB or more, or the version, rank and type of ISO C's descriptor in its place.
+// Whether an element has 4 GiB or more, or the version, rank and type of ISO C's descriptor are in the place of its
+// size.
 [[gnu::always_inline]] inline bool is_unusual(const NativeArray* array) {
   return array->element >> 32 != 0;
 }
 
-// Whether an array is gfortran's, has no gaps, and where it is. Of one whose units are no elements the descriptor
-// tells.
+// Whether an array is gfortran's and has no gaps, and where it is. If its strides do not count elements, the
+// descriptor's span shows that.
 [[gnu::always_inline]] inline bool contiguous(const NativeArray* array, void** address) {
   if (is_unusual(array)) [[unlikely]]
     return false;
@@ -52,17 +53,17 @@ static_assert(sizeof(NativeArray) == 40);
       return false;
     elements *= at[i].upper - at[i].lower + 1;
   }
-  // As for sections; an array without elements may be an assumed-size one.
+  // This is done as for sections; an array without elements may be an assumed-size one.
   if (rank == 0 || elements <= 0) *address = buffer_in(*address);
   return true;
 }
 
-// Both forms begin with the address.
+// Both descriptors, gfortran's and ISO C's, begin with the address.
 inline void* address_of(const NativeArray* array) {
   return buffer_in(array->address);
 }
 
-// The same array as ISO C describes it.
+// Describes an array by ISO C's descriptor.
 class IsoDescriptor {
  public:
   explicit IsoDescriptor(const NativeArray* array) {

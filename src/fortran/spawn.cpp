@@ -21,11 +21,11 @@ std::string stripped(const char* text, size_t length) {
 class Strings {
  public:
   Strings() = default;
-  // So many of this length, one behind the other.
+  // Takes `count` strings of this length, one behind the other.
   Strings(const char* text, size_t length, int count) {
     for (int i = 0; i < count; ++i) strings_.push_back(stripped(text + static_cast<size_t>(i) * length, length));
   }
-  // Up to a blank one; from one to the next it is `step` bytes.
+  // Takes the strings up to a blank one; the distance from one to the next is `step` bytes.
   static Strings up_to_blank(const char* text, size_t length, size_t step) {
     Strings made;
     for (std::string next; !(next = stripped(text, length)).empty(); text += step) made.strings_.push_back(next);
@@ -43,7 +43,7 @@ class Strings {
   std::vector<char*> pointers_;
 };
 
-// Of a wrong communicator nobody is: the function of C reports the error.
+// Whether this rank is the root. With a wrong communicator no rank is: the function of C reports the error.
 bool is_root(MPI_Comm comm, int root) {
   int inter = 0;
   int rank = -1;
