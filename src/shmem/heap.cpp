@@ -73,7 +73,7 @@ void tell_no_room(const char* function, size_t size, size_t alignment) {
   if (state.pe != 0 || std::exchange(told, true)) return;
   std::string piece = std::to_string(size) + " bytes";
   if (alignment > HeapPieces::grain) piece.append(" at a multiple of ").append(std::to_string(alignment));
-  base::warn({.cause = std::string(function) + ": no room for " + piece + " in the symmetric heap of " +
+  base::warn({.cause = std::string(function) + ": no space for " + piece + " in the symmetric heap of " +
                        std::to_string(pieces->total()) + " bytes per PE, of which " + std::to_string(pieces->taken()) +
                        " are taken; the call returns NULL, as later ones will without this message",
               .remedy = "set SHMEM_SYMMETRIC_SIZE higher, or free memory; alignments are at most " +
