@@ -34,9 +34,9 @@ struct Calls {
   int (*strike)(size_t& bytes, bool writes) = nullptr;
 };
 
-// Those that the setting WEFT_IO_FAULTS asks for, or the system's.
+// The calls with the faults that the setting WEFT_IO_FAULTS asks for, or the system's calls.
 [[nodiscard]] const Calls& calls();
-// For unit tests; nullptr: those above again.
+// Sets other calls, for unit tests; nullptr sets those of calls() above again.
 void set_calls(const Calls* calls);
 
 }  // namespace weft::io

@@ -178,7 +178,7 @@ bool CollectiveAccess::meet() {
   return perform_schedule([&](coll::Schedule& way) { coll::plan::allgather(way, ours, all); });
 }
 
-// The same on all ranks: it follows from the parts of all, and from hints that all share.
+// Decides the same on all ranks, since it uses only the parts of all ranks and hints that all ranks share.
 void CollectiveAccess::decide() {
   int64_t first = INT64_MAX;
   int64_t end = 0;
@@ -211,7 +211,7 @@ void CollectiveAccess::decide() {
   if (!exchanges_pay(first, end, bytes, interleaved)) return;
   if (!writes_) end = std::min(end, size);
   if (first >= end) return;
-  // Of a read nothing behind the end of the file is asked for.
+  // A read asks for nothing behind the end of the file.
   int64_t ours = mine_.bytes;
   if (!writes_ && mine_.end > end) ours = std::max<int64_t>(0, view_.position_at(end) - position_);
   done_ = std::min(ours, mine_.bytes);
@@ -239,8 +239,8 @@ void CollectiveAccess::run() {
   come_back(*this);
 }
 
-// Whether a further round is worth a worker. Of ranks of one host an exchange is a copy in memory, which takes a tenth
-// of the time of storage as slow as 1 GB/s, and a worker takes a processor from it.
+// Whether a further round is worth a worker. If all ranks are on one host, an exchange is a copy in memory, which takes
+// a tenth of the time of storage as slow as 1 GB/s, and a worker takes a processor from it.
 bool CollectiveAccess::pays_behind() const {
   return !phases_->all_prepared() && (request_ != nullptr || !file_.one_host);
 }

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Collective access: the ranks meet, decide from what all of them want whether they exchange data first (two phases,
-// phases.hpp) or access the file each alone, do so, and agree on the result.
+// Collective access: the ranks tell each other their parts, decide from all parts whether they exchange data first (two
+// phases, phases.hpp) or each access the file alone, do so, and agree on the result.
 //
-// One state machine runs all forms. Of a blocking call each step ends before the next begins. Of a nonblocking one a
-// step that has to wait leaves: messages go on by themselves, a worker moves the data of the file, and whichever ends
-// the step continues. Accesses to one file go one after another, so that their messages cannot be mixed up.
+// One state machine runs all forms. In a blocking call each step ends before the next begins. In a nonblocking call a
+// step that has to wait returns: messages go on by themselves, a worker moves the data of the file, and the thread that
+// ends the step continues. Accesses to one file go one after another, so that their messages cannot be mixed up.
 //
-// Of an access of several rounds an aggregator accesses the file for one round on a worker while the next of a write,
-// or the one before of a read, is exchanged.
+// In an access of several rounds an aggregator accesses the file for one round on a worker while it exchanges the data
+// of another round: the next one of a write, the one before of a read.
 
 #include <atomic>
 #include <memory>
@@ -24,7 +24,7 @@
 
 namespace weft::io {
 
-// The part of one rank, as all are told.
+// The part of one rank in the access, which it tells all ranks.
 struct AccessSummary {
   int64_t first = 0;  // offsets, from the first byte
   int64_t end = 0;    // to behind the last; the same: no data
@@ -46,14 +46,14 @@ class CollectiveAccess final : public WorkerJob {
                    core::Request* request);
   ~CollectiveAccess() override = default;
 
-  // A blocking access, from the first step to the last.
+  // Performs a blocking access, from the first step to the last.
   void perform();
-  // Puts a nonblocking one behind those of the file that are under way.
+  // Queues a nonblocking access behind those on the same file that are in flight.
   void start();
 
   [[nodiscard]] const Result& result() const { return result_; }
   [[nodiscard]] int64_t done() const { return done_; }
-  // Of the file, after a failure: the file may have been closed.
+  // The path of the file. It is kept for a failure, when the file may have been closed.
   [[nodiscard]] const std::string& path() const { return path_; }
   Type* filetype() const { return view_.filetype; }
   Type* memory_type() const { return memory_.type; }

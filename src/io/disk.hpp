@@ -16,29 +16,29 @@ namespace weft::io {
 // An open file as the system knows it, and what counts the calls on it.
 struct Disk {
   int fd;
-  Tally* tally = nullptr;    // nullptr: nothing counts
-  Direct* direct = nullptr;  // nullptr: all goes through the page cache
+  Tally* tally = nullptr;    // nullptr: calls are not counted
+  Direct* direct = nullptr;  // nullptr: all data go through the page cache
 };
 
-// All of the bytes, or an error. `done` tells how many were written before it.
+// Writes all of the bytes, or returns an error. `done` tells how many were written before the error.
 [[nodiscard]] Result write_all(const Disk& disk, const void* buffer, int64_t bytes, int64_t offset, int64_t& done);
 
-// Up to the end of the file: `done` is less than `bytes` only there, or with an error.
+// Reads up to the end of the file: `done` is less than `bytes` only there, or with an error.
 [[nodiscard]] Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, int64_t& done);
 
-// The same of memory in parts, whose list is changed on the way. They go through the page cache.
+// These write and read memory in parts, and change the list of parts. The data go through the page cache.
 [[nodiscard]] Result write_all(const Disk& disk, iovec* parts, int count, int64_t offset, int64_t& done);
 [[nodiscard]] Result read_all(const Disk& disk, iovec* parts, int count, int64_t offset, int64_t& done);
-// The calls that moved such lists.
+// The number of calls that moved such lists.
 [[nodiscard]] uint64_t list_calls();
 
-// All of the bytes, if the system has them in its cache. False: it would have to wait for some, or cannot tell; then
-// the memory may have been written to. Counts nothing else than reads that were whole.
+// Reads all of the bytes, if the system has them in its cache. False: it would have to wait for some, or cannot tell;
+// then the memory may have been written to. Only complete reads are counted.
 [[nodiscard]] bool read_cached(const Disk& disk, void* buffer, int64_t bytes, int64_t offset);
-// How many there were.
+// The number of these complete reads.
 [[nodiscard]] uint64_t cached_reads();
 
-// The calls that moved data past the page cache.
+// The number of calls that moved data past the page cache.
 [[nodiscard]] uint64_t direct_calls();
 
 // The size of the file.

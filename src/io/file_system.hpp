@@ -22,7 +22,7 @@ struct FileSystem {
   bool local_locks = false;  // locks hold on this host alone (NFS mounted with nolock or local_lock)
 };
 
-// Of an open file or folder.
+// The file system of an open file or folder.
 [[nodiscard]] FileSystem file_system_of(int fd);
 
 // Whether the mount of a device has an option that keeps locks on the host. `mounts`: the text of /proc/self/mountinfo.

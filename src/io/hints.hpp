@@ -18,7 +18,7 @@ namespace weft::io {
 enum class HintChoice : uint8_t { automatic, enable, disable };
 
 struct Hints {
-  HintChoice collective_reads = HintChoice::automatic;   // romio_cb_read: two phases
+  HintChoice collective_reads = HintChoice::automatic;   // romio_cb_read, whether reads use two phases
   HintChoice collective_writes = HintChoice::automatic;  // romio_cb_write
   HintChoice sieve_reads = HintChoice::automatic;        // romio_ds_read
   HintChoice sieve_writes = HintChoice::automatic;  // romio_ds_write; automatic is disable, see docs/guide/files.md

@@ -19,7 +19,7 @@ namespace weft::io {
 
 class KernelRing {
  public:
-  static constexpr uint32_t entries = 256;  // requests under way at most: the kernel has room for twice as many results
+  static constexpr uint32_t entries = 256;  // requests in flight at most; the kernel holds twice as many results
 
   KernelRing() = default;
   KernelRing(const KernelRing&) = delete;

@@ -22,9 +22,9 @@ struct Memory {
   bool on_device = false;
 
   [[nodiscard]] int64_t bytes() const { return count * type->size; }
-  // In one piece that the system and the processor reach.
+  // Whether the memory is one piece that the system and the processor reach.
   [[nodiscard]] bool is_contiguous() const { return type->contiguous && !on_device; }
-  // Of contiguous memory.
+  // The address of a position, in contiguous memory only.
   [[nodiscard]] char* at(int64_t position) const { return static_cast<char*>(buffer) + position; }
 
   void take_out(int64_t position, void* to, int64_t bytes) const {
@@ -37,7 +37,7 @@ struct Memory {
   [[nodiscard]] bool copy_failed() const { return on_device && device::take_failure(); }
 };
 
-// Memory for a while; nullptr when there is none.
+// Temporary memory; nullptr when there is none.
 struct FreeBytes {
   void operator()(char* bytes) const { ::free(bytes); }
 };
@@ -45,7 +45,7 @@ using Bytes = std::unique_ptr<char[], FreeBytes>;
 [[nodiscard]] inline Bytes allocate(int64_t bytes) {
   return Bytes(static_cast<char*>(::malloc(bytes > 0 ? static_cast<size_t>(bytes) : 1)));
 }
-// From a page on, for direct I/O.
+// Allocates memory that begins at a page, for direct I/O.
 [[nodiscard]] inline Bytes allocate_pages(int64_t bytes) {
   constexpr size_t page = 4096;
   const size_t rounded = (static_cast<size_t>(bytes) + page) / page * page;

@@ -23,7 +23,7 @@ class FileOperation final : public PieceJob {
   void read() override;
 
   [[nodiscard]] const Result& result() const { return result_; }
-  // Of the file, after a failure: the file may have been closed.
+  // The path of the file. It is kept for a failure, when the file may have been closed.
   [[nodiscard]] const std::string& path() const { return path_; }
   Type* filetype() const { return view_.filetype; }
   Type* memory_type() const { return memory_.type; }

@@ -177,7 +177,7 @@ void Phases::take_lists() {
 
 namespace {
 
-// Makes room, which stays for the next time.
+// Makes `memory` at least `bytes` large, and keeps it for the next round.
 bool grow(Bytes& memory, int64_t& room, int64_t bytes) {
   if (bytes <= room) return true;
   memory = allocate_pages(bytes);

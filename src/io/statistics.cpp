@@ -42,14 +42,14 @@ void append_json(const FileReport& report) {
               .remedy = "give WEFT_IO_STATS_FILE a file that rank 0 may write"});
 }
 
-// The least or the most of all ranks.
+// The smallest and the largest numbers of all ranks. A reduction finds minima, so largest numbers are negated.
 struct Extremes {
-  int64_t disk_ns;      // negative: the most
-  int64_t exchange_ns;  // negative
+  int64_t disk_ns;      // negated
+  int64_t exchange_ns;  // negated
   struct RangeExtremes {
     int64_t low;
-    int64_t high;    // negative
-    int64_t stride;  // negative
+    int64_t high;    // negated
+    int64_t stride;  // negated
   } reach[2];
 };
 constexpr int extreme_numbers = sizeof(Extremes) / sizeof(int64_t);

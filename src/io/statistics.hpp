@@ -18,7 +18,7 @@ void begin_statistics(File& file);
 // Collective, when no access is under way.
 void report_collectively(File& file);
 
-// All ranks' numbers of a file.
+// The numbers of a file, from all ranks.
 struct FileReport {
   std::string path;
   int32_t ranks = 1;
@@ -29,7 +29,7 @@ struct FileReport {
   Tally::Numbers all;
   int64_t slowest_disk_ns = 0;  // of the rank with the most
   int64_t slowest_exchange_ns = 0;
-  // Of reads, and of writes.
+  // reached[0] is for reads, reached[1] for writes.
   struct Reached {
     int64_t low = 0;
     int64_t high = 0;

@@ -38,10 +38,10 @@ struct View {
   // `covered` tells how many bytes they have: the next call goes on behind them. Runs that touch are one.
   int list(int64_t position, int64_t bytes, Run* runs, int room, int64_t& covered) const;
 
-  // The offset of a stream byte. Of a filetype without data: the displacement.
+  // The offset of a stream byte. If the filetype has no data, this is the displacement.
   [[nodiscard]] int64_t offset_of(int64_t position) const;
 
-  // The first stream byte whose offset is not below `offset`; of a view that rises.
+  // The first stream byte whose offset is not below `offset`. The view must be rising.
   [[nodiscard]] int64_t position_at(int64_t offset) const;
 };
 
