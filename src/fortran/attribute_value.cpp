@@ -28,7 +28,7 @@ constinit std::mutex guard;
 constinit SlotBlock* blocks = nullptr;
 constinit ValueSlot* free_places = nullptr;
 
-// ---- with the lock
+// ---- Functions whose caller holds the lock
 
 void release(ValueSlot* place) {
   place->next_free = free_places;

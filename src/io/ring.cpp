@@ -82,7 +82,7 @@ class Ring {
  private:
   enum class RingState : uint8_t { unknown, open, refused };
 
-  // With the lock.
+  // Opens the doorbell and starts the thread. The caller holds the lock.
   bool start() {
     int ends[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
@@ -98,7 +98,8 @@ class Ring {
     ringing_.close();
   }
 
-  // With the lock: the thread looks at the queue. False: it is asleep, and the program has closed the doorbell.
+  // Makes the thread look at the queue. False: it is asleep, and the program has closed the doorbell. The caller holds
+  // the lock.
   bool ring_doorbell() {
     if (!asleep_) return true;
     const int fd = ringing_.number();

@@ -66,7 +66,7 @@ int64_t Cursor::skip(int64_t limit) {
       index_ = inside_ = 0;
       continue;
     }
-    // Whole runs before the limit, without a look at each.
+    // Whole runs before the limit are skipped at once, without a look at each.
     if (group_->count > 1 && inside_ == 0) {
       const int64_t until = limit - group_->bytes - group_->offset;
       const int64_t whole = until < 0 ? 0 : until / group_->stride + 1;

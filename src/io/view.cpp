@@ -44,7 +44,7 @@ int View::list(int64_t position, int64_t bytes, Run* runs, int room, int64_t& co
     covered = bytes;
     return 1;
   }
-  // Whole copies before are left out, so that no product grows with the position.
+  // The whole copies of the filetype before the position are left out, so that no product grows with the position.
   const int64_t first = position / filetype->size;
   const int64_t inside = position - first * filetype->size;
   const auto* origin = reinterpret_cast<const void*>(displacement + first * filetype->extent);

@@ -89,7 +89,7 @@ class Workers {
   }
 
  private:
-  // With the lock.
+  // Starts a further worker, if the setting allows one more. The caller holds the lock.
   bool start() {
     if (static_cast<int64_t>(all_.size()) >= threads.value()) return false;
     pthread_t thread{};

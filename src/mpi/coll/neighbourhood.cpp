@@ -18,7 +18,7 @@ using coll::Blocks;
 using coll::Schedule;
 using core::Neighbours;
 
-// Whom the communicator of a call has as neighbours; nullptr, with the error raised, when the call is wrong.
+// The neighbours in the communicator of a call; nullptr, with the error raised, when the call is wrong.
 const Neighbours* neighbours_of(CollCheck& check) {
   check.topology();
   return check.failed() ? nullptr : check.comm().neighbours;

@@ -44,7 +44,7 @@ int start_collective(Request& request) {
   return MPI_SUCCESS;
 }
 
-// The derived types that the steps name; those that come again and again, not each time.
+// Takes a reference to the derived types that the steps name. A type that several steps in a row name is taken once.
 void hold_types(CollectiveCall& collective) {
   const Type* last[2] = {};
   auto hold = [&](Type* type, const Type*& before) {

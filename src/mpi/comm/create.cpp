@@ -22,7 +22,8 @@
 namespace weft::mpi {
 namespace {
 
-// With the hints of `info` (nullptr: none); those of the parent are not inherited (MPI-5.0, 7.4.4).
+// Duplicates a communicator with the hints of `info` (nullptr: none). It does not inherit the hints of `from`
+// (MPI-5.0, 7.4.4).
 int duplicate(const char* function, Comm& from, const Info* info, MPI_Comm* newcomm) {
   uint8_t asserts = 0;
   const int wrong = read_hints(function, from, info, asserts);  // all take part all the same

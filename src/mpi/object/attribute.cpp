@@ -106,7 +106,7 @@ struct AttributeOwner {
   ErrorsOn errors;
   Win* win = nullptr;
 
-  // With the lock.
+  // The caller holds the lock.
   std::list<Value>* values() const { return *attributes == nullptr ? nullptr : &(*attributes)->values; }
 };
 
@@ -120,7 +120,7 @@ AttributeOwner carrier_of(Win& win) {
   return {KeyScope::window, win_handle(&win), &win.attributes, &win, &win};
 }
 
-// ---- with the lock
+// ---- Functions whose caller holds the lock
 
 // A freed key is found while values use it: they are read and deleted through it (MPI-5.0, 7.7.2), and callbacks that
 // get it may free it once more.

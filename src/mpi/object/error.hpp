@@ -12,9 +12,9 @@
 
 namespace weft::mpi {
 
-// Whose error handler an error is for: a communicator's, a window's, a file's, a session's. nullptr: MPI_COMM_SELF's,
-// as the standard asks for calls that name no valid object (before MPI_Init: fatal). An error on a window's or file's
-// own communicator is the window's or the file's.
+// The object whose error handler gets an error: a communicator, a window, a file or a session. nullptr stands for
+// MPI_COMM_SELF, as the standard asks for calls that name no valid object (before MPI_Init, the error is fatal). An
+// error on a window's or file's own communicator is raised on the window or the file.
 struct ErrorsOn {
   ErrorsOn(std::nullptr_t) {}
   ErrorsOn(const Comm* given) {

@@ -20,7 +20,8 @@ namespace {
 constinit BsendBuffer* process_buffer = nullptr;
 constinit BsendBuffer* attached = nullptr;  // all of them
 
-// The communicator's own buffer, else that of its session, else that of the process (MPI-5.0, 3.6). With the lock.
+// The communicator's own buffer, else that of its session, else that of the process (MPI-5.0, 3.6). The caller holds
+// the lock.
 BsendBuffer* buffer_for(const Comm& comm) {
   if (comm.bsend != nullptr) return comm.bsend;
   const bool in_session = comm.session != nullptr && comm.session->kind == base::Kind::session;
@@ -28,7 +29,7 @@ BsendBuffer* buffer_for(const Comm& comm) {
   return of_session != nullptr ? of_session : process_buffer;
 }
 
-// Takes a buffer from its owner: no message enters it any more. With the lock.
+// Takes a buffer from its owner: no message enters it any more. The caller holds the lock.
 void unhook(BsendBuffer* buffer) {
   BsendBuffer** at = &attached;
   while (*at != buffer) at = &(*at)->next;
@@ -36,7 +37,7 @@ void unhook(BsendBuffer* buffer) {
   *buffer->place = nullptr;
 }
 
-// The requests for waits of blocking functions, while unused; with the lock. None lies on a stack, and none is freed:
+// The unused requests for waits of blocking functions; the lock guards them. None lies on a stack, and none is freed:
 // the thread that has marked a request as done looks at it once more (core::wake_sleepers), when the thread that waited
 // may have ended.
 Request* idle_waits = nullptr;

@@ -17,7 +17,7 @@ int narrow(int64_t value) {
   return value <= INT_MAX ? static_cast<int>(value) : MPI_UNDEFINED;
 }
 
-// Whole elements of a datatype in the message; MPI_UNDEFINED when it ends inside one.
+// Counts the whole elements of a datatype in the message. `count` is MPI_UNDEFINED when the message ends inside one.
 int count_elements(const char* function, const MPI_Status* status, MPI_Datatype datatype, int64_t& count) {
   if (no_address(status)) return null_argument(nullptr, function, "status");
   const Type* type = type_of(datatype);

@@ -70,7 +70,7 @@ void look_for_second_mpi_library() {
 }
 
 // Joins the job, or takes part in it again, unless that was done. `level` is what is asked for, and then what there is.
-// False: the process has left the job. With the lock.
+// False: the process has left the job. The caller holds the lock.
 bool start_runtime(int& level) {
   level = std::min(level, highest_thread_level);
   if (!environment.joined) {
@@ -91,7 +91,7 @@ bool start_runtime(int& level) {
   return true;
 }
 
-// The process may end now, unless OpenSHMEM is in use. With the lock.
+// The process may end after this call, unless OpenSHMEM is in use. The caller holds the lock.
 void end_runtime() {
   look_for_second_mpi_library();
   end_streams();

@@ -30,7 +30,7 @@ struct ControlHandle : base::Object {
   int count = 1;
 };
 
-constinit std::vector<ControlHandle*>* handles = nullptr;  // with the lock
+constinit std::vector<ControlHandle*>* handles = nullptr;  // the lock guards it
 
 const char* unit_of(base::Unit unit) {
   switch (unit) {

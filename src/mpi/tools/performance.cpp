@@ -27,7 +27,7 @@ struct VariableSession : base::Object {
   std::vector<PerformanceHandle*> handles;
 };
 
-constinit std::vector<VariableSession*>* sessions = nullptr;  // with the lock
+constinit std::vector<VariableSession*>* sessions = nullptr;  // the lock guards it
 
 VariableSession* session_of(MPI_T_pvar_session session) {
   return object_of<VariableSession, base::Kind::variable_session>(session);

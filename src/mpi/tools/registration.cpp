@@ -55,7 +55,7 @@ MPI_T_event_registration handle_to(Registration& r) {
   return handle_of<MPI_T_event_registration>(&r);
 }
 
-// With the lock.
+// The registration of a handle; nullptr if it is freed or none. The caller holds the lock.
 Registration* registration_of(MPI_T_event_registration handle) {
   auto* r = object_of<Registration, base::Kind::event_registration>(handle);
   return r != nullptr && !r->freed ? r : nullptr;
@@ -71,7 +71,7 @@ size_t needed_level() {
   return place_of(core::threads->multiple ? MPI_T_CB_REQUIRE_THREAD_SAFE : MPI_T_CB_REQUIRE_MPI_RESTRICTED);
 }
 
-// Core makes no calls for events without listeners. With the lock.
+// Tells core which events have callbacks: it makes no calls for the others. The caller holds the lock.
 void note_heard() {
   uint32_t heard = 0;
   for (const Registration* r = first_registration; r != nullptr; r = r->next) {
@@ -80,20 +80,20 @@ void note_heard() {
   core::events_heard.store(heard, std::memory_order_release);
 }
 
-// With the lock.
+// Takes a registration out of the list. The caller holds the lock.
 void unlink(Registration& r) {
   Registration** at = &first_registration;
   while (*at != &r) at = &(*at)->next;
   *at = r.next;
 }
 
-// The end of a freed registration, out of the list, without the lock.
+// Ends a freed registration that is out of the list. The caller does not hold the lock.
 void finish(Registration& r, size_t level) {
   if (r.on_freed != nullptr) r.on_freed(handle_to(r), levels[level], r.freed_data);
   base::destroy_object(&r);
 }
 
-// The callbacks for one event, taken with the lock.
+// The callbacks for one event, which are copied while the lock is held.
 struct Due {
   Callback callback;
   MPI_T_event_dropped_cb_function* on_dropped = nullptr;

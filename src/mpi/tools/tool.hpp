@@ -104,7 +104,7 @@ struct EventRow {
 [[nodiscard]] std::span<const EventRow> events();  // in the order of core::Event
 [[nodiscard]] int source_count();
 
-// ---- ends of the interface, with the lock
+// ---- The end of the interface, whose caller holds the lock
 
 void free_all_controls();
 void free_all_sessions();
