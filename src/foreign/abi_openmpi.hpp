@@ -95,7 +95,7 @@ inline Handle out(H handle) {
   return value < static_cast<uintptr_t>(predefined_count) ? predefined_theirs[value] : static_cast<Handle>(handle);
 }
 
-// The handles that a short way takes: objects, and most predefined ones where they are frequent.
+// The handles that a fast path takes: objects, and most predefined ones where they are frequent.
 template <class H>
 [[gnu::always_inline]] inline bool is_quick(Handle handle) {
   if (often_objects<H>) return is_object(handle);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls with a budget of instructions (bench/CMakeLists.txt). Common arguments take a short way, which calls
+// The calls with a budget of instructions (bench/CMakeLists.txt). Common arguments take a fast path, which calls
 // nothing but the function behind it, so that no register is saved for what is rare.
 
 #include "foreign/by_hand.hpp"
