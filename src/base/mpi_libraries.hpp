@@ -23,8 +23,8 @@ std::vector<MpiLibrary> loaded_mpi_libraries();
 // Returns how many files the process has loaded so far. While the number stays, so do the libraries.
 uint64_t files_loaded();
 
-// Warns, once per job, when the process has a second MPI library. The warning has both files, what needs each of them, and
-// the remedy.
+// Warns, once per job, when the process has a second MPI library. The warning has both files, what needs each of them,
+// and the remedy.
 void warn_of_second_mpi_library();
 
 }  // namespace weft::base

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     long sync = SHMEM_SYNC_VALUE;
     shmem_barrier(0, 1, shmem_n_pes(), &sync);
   }
-  if (is(what, "room") && shmem_malloc((size_t)64 << 20) != NULL) return 1;
+  if (is(what, "space") && shmem_malloc((size_t)64 << 20) != NULL) return 1;
   if (is(what, "align") && shmem_align((size_t)16 << 20, 8) != NULL) return 1;
   if (is(what, "exit")) shmem_global_exit(7);
   shmem_barrier_all();

@@ -49,9 +49,6 @@ class Words(unittest.TestCase):
     def test_place(self):
         self.assertEqual([found[0] for found in words.findings("a.cpp", "int a;\n\n// It is so:\n// of one rank. Of one rank.\n")], [3])
 
-    def test_budgets(self):
-        self.assertEqual([words.folder_of(name) for name in ("src/core/a.cpp", "srcs/a.cpp", "README.md")], ["src", "", ""])
-
 
 if __name__ == "__main__":
     unittest.main()
