@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weft sweep: every layout and value is run as often as asked, the best comes first, kept runs are not repeated, slow
 layouts are told a better one, wrong words."""
+import errno
 import json
 import os
 import pathlib
@@ -20,6 +21,17 @@ echo "$OMP_NUM_THREADS $FIGURE" >>"$LOG"
 echo "other 99"
 echo "figure: $FIGURE units"
 """
+
+
+def everything(terminal):
+    """Returns what was written to the other side of a terminal, which is closed: the kernel hands it over piece by piece."""
+    said = b""
+    try:
+        while piece := os.read(terminal, 10000):
+            said += piece
+    except OSError as error:  # this is the end of a terminal
+        assert error.errno == errno.EIO, error
+    return said.decode()
 
 
 class Sweep(unittest.TestCase):
@@ -84,7 +96,7 @@ class Sweep(unittest.TestCase):
         environment = {**os.environ, "LOG": str(self.log), "FIGURE": "1"}
         subprocess.run(words, stdout=subprocess.DEVNULL, stderr=theirs, timeout=120, check=True, env=environment)
         os.close(theirs)
-        said = os.read(ours, 10000).decode()
+        said = everything(ours)
         self.assertIn("[" + 20 * " " + "] 1 of 2: 1x1", said)
         self.assertIn("[" + 10 * "#" + 10 * " " + "] 2 of 2: 1x1", said)
         self.assertEqual(subprocess.run(words, capture_output=True, text=True, timeout=120, check=True, env=environment).stderr, "")
